@@ -21,8 +21,8 @@ def _operator(function, swapped=False):
     """An operator of Python as a function of `Arrays`."""
 
     def operate(self, *others):
-        given = (*others, self) if swapped else (self, *others)
-        return getattr(self.xp, function)(*given)
+        arrays = (*others, self) if swapped else (self, *others)
+        return getattr(self.xp, function)(*arrays)
 
     return operate
 
@@ -182,18 +182,18 @@ class Arrays:
         ]
         return self.concatenate(parts, 0)
 
-    def _same(self, *given):
+    def _same(self, *values):
         """The arrays in the one dtype that holds all; numbers take that of arrays."""
-        arrays = [x for x in given if hasattr(x, "shape")]
+        arrays = [x for x in values if hasattr(x, "shape")]
         arrays = [self.asarray(x) for x in arrays]
-        kinds = {x.dtype for x in arrays} or {self.asarray(x).dtype for x in given}
+        kinds = {x.dtype for x in arrays} or {self.asarray(x).dtype for x in values}
         if "float32" in kinds or (
-            kinds <= {"int32", "int64"} and any(isinstance(x, float) for x in given)
+            kinds <= {"int32", "int64"} and any(isinstance(x, float) for x in values)
         ):
             dtype = "float32"
         else:
             dtype = next(d for d in ("string", "int64", "int32", "bool") if d in kinds)
-        return [self.asarray(x, dtype) for x in given]
+        return [self.asarray(x, dtype) for x in values]
 
     # Element by element
 
@@ -307,13 +307,13 @@ class Arrays:
         return self.node("Shape", x.like or x, dtype="int64")[axis]
 
     def reshape(self, x, shape):
-        found = self.node("Reshape", x, self.integers(shape))
+        reshaped = self.node("Reshape", x, self.integers(shape))
         if not isinstance(shape, Array):
-            known = [isinstance(n, int) and n > 0 for n in shape]
-            found.shape = tuple(
-                n if fits else None for n, fits in zip(shape, known, strict=True)
+            are_lengths = [isinstance(n, int) and n > 0 for n in shape]
+            reshaped.shape = tuple(
+                n if fits else None for n, fits in zip(shape, are_lengths, strict=True)
             )
-        return found
+        return reshaped
 
     def expand_dims(self, x, axis):
         return self.node("Unsqueeze", x, np.atleast_1d(axis).astype("int64"))
@@ -322,8 +322,8 @@ class Arrays:
         return self.node("Squeeze", x, np.atleast_1d(axis).astype("int64"))
 
     def transpose(self, x, axes=None):
-        given = {} if axes is None else {"perm": list(axes)}
-        return self.node("Transpose", x, **given)
+        options = {} if axes is None else {"perm": list(axes)}
+        return self.node("Transpose", x, **options)
 
     def concatenate(self, parts: Sequence, axis=0):
         parts = self._joined(self._same(*parts), axis)
@@ -331,16 +331,16 @@ class Arrays:
 
     def _joined(self, parts, axis):
         """Neighbours that follow one another in another array are cut out as one."""
-        found = parts[:1]
+        joined = parts[:1]
         for part in parts[1:]:
-            before, after = found[-1].cut, part.cut
+            before, after = joined[-1].cut, part.cut
             if before and after and before.is_before(after, axis):
                 whole = slice(None)
                 key = *[whole] * axis, slice(before.start, after.end)
-                found[-1] = self.get_item(after.array, key)
+                joined[-1] = self.get_item(after.array, key)
             else:
-                found.append(part)
-        return found
+                joined.append(part)
+        return joined
 
     def stack(self, parts: Sequence, axis=0):
         parts = self._same(*parts)
@@ -366,10 +366,10 @@ class Arrays:
 
     def take(self, x, indices, axis=0):
         x, indices = self.asarray(x), self.asarray(indices)
-        found = self.node("Gather", x, indices, axis=axis)
+        taken = self.node("Gather", x, indices, axis=axis)
         if axis >= 0 and x.shape is not None and indices.shape is not None:
-            found.shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-        return found
+            taken.shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        return taken
 
     def take_along_axis(self, x, indices, axis):
         return self.node("GatherElements", x, self.asarray(indices), axis=axis)

@@ -54,11 +54,11 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
     cell = layer.cell
     native = None if layer.return_cell or tracer.xp.int8 else _native(cell)
     if native:
-        found = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
+        results = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
     else:
         with int8_products(tracer.xp) if tracer.xp.int8 else nullcontext():
-            found = _by_steps(tracer, layer, sequences, mask)
-    outputs, last = found
+            results = _by_steps(tracer, layer, sequences, mask)
+    outputs, last = results
     if not layer.return_sequences:
         return last
     if not layer.go_backwards:
@@ -194,14 +194,14 @@ def _lstm(xp, cell, sequences, mask, backwards):
 
 def _weights(cell, gates):
     """Kernel, recurrent kernel and bias, each with an axis of gates before."""
-    found = []
+    matrices = []
     for weight in (cell.kernel, cell.recurrent_kernel):
         matrix = keras.ops.convert_to_numpy(weight).astype("float32").T
-        found.append(matrix.reshape(gates, cell.units, -1).copy())
+        matrices.append(matrix.reshape(gates, cell.units, -1).copy())
     bias = np.zeros(gates * cell.units, "float32")
     if cell.bias is not None:
         bias = keras.ops.convert_to_numpy(cell.bias).astype("float32")
-    return [*found, bias.reshape(gates, cell.units).copy()]
+    return [*matrices, bias.reshape(gates, cell.units).copy()]
 
 
 def _run(xp, operation, weights, sequences, mask, backwards, **attributes):

@@ -241,8 +241,8 @@ def tensordot(xp, op, x, y):
     if op.axes != 1:
         raise NotImplementedError(f"tensordot over {op.axes}")
     first, *rest = y.shape
-    found = xp.matmul(x, xp.reshape(y, [first, -1]))
-    return xp.reshape(found, [*[0] * (len(x.shape) - 1), *rest])
+    product = xp.matmul(x, xp.reshape(y, [first, -1]))
+    return xp.reshape(product, [*[0] * (len(x.shape) - 1), *rest])
 
 
 def find(op: keras.Operation):

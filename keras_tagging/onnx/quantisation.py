@@ -41,13 +41,13 @@ def int8_product(xp, x, weights):
     zero = xp.builder.constant(np.array(ZERO, "uint8"))
     shape = xp.node("Shape", scales, dtype="int64")
     [zeros] = xp.builder.node("Expand", [zero, shape.name])
-    given = [flat.name, scales.name, zeros]
-    [bytes_] = xp.builder.node("QuantizeLinear", given, axis=0)
-    given = [bytes_, xp.builder.constant(integers), zero]
-    [sums] = xp.builder.node("MatMulInteger", given)
-    found = xp.cast(type(x)(xp, sums, "int32"), "float32")
-    found = found * (of_rows * of_columns.astype("float32"))
+    inputs = [flat.name, scales.name, zeros]
+    [bytes_] = xp.builder.node("QuantizeLinear", inputs, axis=0)
+    inputs = [bytes_, xp.builder.constant(integers), zero]
+    [sums] = xp.builder.node("MatMulInteger", inputs)
+    product = xp.cast(type(x)(xp, sums, "int32"), "float32")
+    product = product * (of_rows * of_columns.astype("float32"))
     if x.shape is not None and len(x.shape) == 2:
-        return found
+        return product
     before = xp.node("Shape", x, dtype="int64")[:-1]
-    return xp.reshape(found, xp.concatenate([before, np.array([columns])], 0))
+    return xp.reshape(product, xp.concatenate([before, np.array([columns])], 0))

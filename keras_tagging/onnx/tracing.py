@@ -45,8 +45,8 @@ class Tracer:
     def call(self, function, *args, **kwargs):
         """Call a function of symbolic tensors with arrays."""
         args, kwargs = keras.tree.map_structure(self._as_symbol, (args, kwargs))
-        found = function(*args, **kwargs)
-        return keras.tree.map_structure(self.value, found)
+        outputs = function(*args, **kwargs)
+        return keras.tree.map_structure(self.value, outputs)
 
     def _as_symbol(self, x):
         return self.symbol(x) if isinstance(x, Array) else x
@@ -81,17 +81,17 @@ class Tracer:
         args, kwargs = keras.tree.map_structure(
             self.value, (node.arguments.args, node.arguments.kwargs)
         )
-        found = self._result(node.operation, args, kwargs)
-        found = keras.tree.flatten(found)
-        for tensor, array in zip(node.outputs, found, strict=True):
+        arrays = self._result(node.operation, args, kwargs)
+        arrays = keras.tree.flatten(arrays)
+        for tensor, array in zip(node.outputs, arrays, strict=True):
             dtype = keras.backend.standardize_dtype(tensor.dtype)
             array = self.xp.asarray(array, PLAIN.get(dtype, dtype))
             self.give(tensor, array)
 
     def _result(self, operation, args, kwargs):
-        for known in type(operation).__mro__:
-            if known in self.layers:
-                return self.layers[known](self, operation, *args, **kwargs)
+        for base in type(operation).__mro__:
+            if base in self.layers:
+                return self.layers[base](self, operation, *args, **kwargs)
         if isinstance(operation, keras.layers.Layer):
             return self.trace(operation, *args, **kwargs)
         function = find(operation)

@@ -22,9 +22,9 @@ class OnnxEngine:
         return values, self.xp.cast(places, "int32")
 
     def reordered(self, x, rows):
-        found = self.xp.take(x, rows, axis=0)
-        found.like, found.shape = x.like or x, x.shape
-        return found
+        rows_of_x = self.xp.take(x, rows, axis=0)
+        rows_of_x.like, rows_of_x.shape = x.like or x, x.shape
+        return rows_of_x
 
     def loop(self, step, values: list[Array], most: Array, shapes: list):
         xp, builder = self.xp, self.xp.builder
@@ -72,8 +72,8 @@ def parsed(tracer: Tracer, joint, tokens: list[Array], lengths: Array):
         Heads and labels `(batch, words)` int32.
     """
     parts = [
-        scoring(tracer, scorer, own, joint.beam_width)
-        for scorer, own in zip(joint.scorers, tokens, strict=True)
+        scoring(tracer, scorer, vectors, joint.beam_width)
+        for scorer, vectors in zip(joint.scorers, tokens, strict=True)
     ]
     width = tracer.xp.length(tokens[0], 1) + 2
     return joint.search(OnnxEngine(tracer), parts, lengths, width)
@@ -112,9 +112,9 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     first = xp.tile(xp.expand_dims(xp.arange(batch), 1), [1, beam])
     first = xp.reshape(first, [-1, 1]) * xp.cast(width, "int32")
 
-    def summed(table, found, begin, places):
+    def summed(table, ids, begin, places):
         begin = xp.add(begin * places, np.arange(places, dtype="int32"))
-        return xp.sum(xp.take(table, found * places + begin, axis=0), 1)
+        return xp.sum(xp.take(table, ids * places + begin, axis=0), 1)
 
     def score(nodes, labels, states):
         x = summed(tables[0], nodes, first, scorer.system.num_nodes)

@@ -35,38 +35,36 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
             the parser reads.
     """
     gold = [sentence for sentence in sentences if sentence.tokens]
-    derived = pipeline.gives_derivations and bool(gold)
-    derived = derived and all(s.derivation is not None for s in gold)
+    has_derivations = pipeline.gives_derivations and bool(gold)
+    has_derivations &= all(s.derivation is not None for s in gold)
     words = [_only(sentence, pipeline.input_columns) for sentence in gold]
-    reads_words = derived and all(s.surface is None for s in gold)
+    reads_words = has_derivations and all(s.surface is None for s in gold)
     reads_words |= pipeline.segmenter is None
-    source = words if reads_words else text_of(gold)
-    given = {*pipeline.columns}
-    predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
-    named = _parts_of_speech_named(gold) if derived else gold
-    scored = given & {*COLUMNS.values(), NER} & _annotated(named)
-    wanted = [_only(sentence, scored) for sentence in named]
-    scores = raw_text_scores(wanted, predicted)
-    if derived:
-        own = predicted
+    columns = {*pipeline.columns}
+    annotated = pipeline.annotate(words if reads_words else text_of(gold))
+    predicted = [_only(sentence, columns) for sentence in annotated]
+    named = _parts_of_speech_named(gold) if has_derivations else gold
+    scored = columns & {*COLUMNS.values(), NER} & _annotated(named)
+    scores = raw_text_scores([_only(x, scored) for x in named], predicted)
+    if has_derivations:
+        derived = predicted
         if not reads_words:
             others = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
-            own = TextPipeline(**others).annotate(words)
-        scores |= _derivation_scores(gold, own)
+            derived = TextPipeline(**others).annotate(words)
+        scores |= _derivation_scores(gold, derived)
     if not reads_words and "entities" in scores:
-        rows = [sentence.columns[NER] for sentence in gold]
-        found = _without_segmenter(pipeline).annotate(s.tokens for s in gold)
-        own = (sentence.columns[NER] for sentence in found)
-        scores["entities_of_gold_words"] = chunk_scores(rows, own)
+        tagged = _without_segmenter(pipeline).annotate(s.tokens for s in gold)
+        rows = ([s.columns[NER] for s in x] for x in (gold, tagged))
+        scores["entities_of_gold_words"] = chunk_scores(*rows)
     return scores
 
 
 def _derivation_scores(gold, predicted) -> dict[str, ChunkCounts]:
-    wanted, found = ([s.derivation for s in x] for x in (gold, predicted))
+    derivations = ([s.derivation for s in x] for x in (gold, predicted))
     scores = {}
-    for name, rows in derivation_counts(wanted, found).items():
-        every, *given, right = rows.sum(0).tolist()
-        scores[name] = ChunkCounts(every, *(given or [every]), right)
+    for name, rows in derivation_counts(*derivations).items():
+        every, *others, right = rows.sum(0).tolist()
+        scores[name] = ChunkCounts(every, *(others or [every]), right)
     return scores
 
 

@@ -84,20 +84,20 @@ class PipelinePlan:
 
     def __post_init__(self):
         check_known("recipe", self.recipe, RECIPES)
-        known = [*PARTS, *CCG_PARSERS, ENTITIES]
+        names = [*PARTS, *CCG_PARSERS, ENTITIES]
         for name in (*self.parts, *self.settings):
-            check_known("part of a pipeline", name, known)
+            check_known("part of a pipeline", name, names)
         if others := set(self.settings) - set(self.parts):
             raise ValueError(f"settings of the {min(others)}, which is not trained")
         if not self.parts:
             raise ValueError(f"parts: give some of {', '.join(PARTS)}")
-        parts = tuple(name for name in known if name in self.parts)
+        parts = tuple(name for name in names if name in self.parts)
         object.__setattr__(self, "parts", parts)
 
     def keywords(self, part: str):
         """The settings of a part, before what follows from the treebank."""
-        name, own, settings = self._layers(part)
-        return architecture(name).settings(self.recipe, own, **settings)
+        name, changes, settings = self._layers(part)
+        return architecture(name).settings(self.recipe, changes, **settings)
 
     def build(self, part: str, **chosen):
         """The model of a part, not yet trained.
@@ -105,8 +105,8 @@ class PipelinePlan:
         Args:
             chosen: settings that follow from the treebank.
         """
-        name, own, settings = self._layers(part)
-        model = self._model(name, {**own, **chosen}, **settings)
+        name, changes, settings = self._layers(part)
+        model = self._model(name, {**changes, **chosen}, **settings)
         if taken := self._words(name, settings):
             model.metadata["words"] = self.words.about(taken)
         return model
@@ -118,14 +118,16 @@ class PipelinePlan:
             corpus: with training sentences.
             epochs: of each model; None for those of its settings.
         """
-        found = {}
+        stages = {}
         for part in self.parts:
-            own = self.keywords(part)
+            keywords = self.keywords(part)
             if part == "parser" and self.jackknifed(corpus):
-                each = min(own["tagger_epochs"], epochs or own["tagger_epochs"])
-                found[JACKKNIFE] = own["folds"] * each
-            found[part] = epochs or self.epochs(part, corpus)
-        return found
+                each = min(
+                    keywords["tagger_epochs"], epochs or keywords["tagger_epochs"]
+                )
+                stages[JACKKNIFE] = keywords["folds"] * each
+            stages[part] = epochs or self.epochs(part, corpus)
+        return stages
 
     def epochs(self, part: str, corpus: Corpus) -> int:
         """The epochs of a part: the user's, or the recipe's.
@@ -133,16 +135,16 @@ class PipelinePlan:
         Taggers and parsers, but those of the recipe "paper", have more on a small
         treebank.
         """
-        own = self.keywords(part)
-        given = "epochs" in self.settings.get(part, {})
-        if given or part not in BATCHES or self.recipe == "paper":
-            return own["epochs"]
-        if own["token_budget"]:
-            batches = sum(map(len, corpus.train)) / own["token_budget"]
+        keywords = self.keywords(part)
+        by_user = "epochs" in self.settings.get(part, {})
+        if by_user or part not in BATCHES or self.recipe == "paper":
+            return keywords["epochs"]
+        if keywords["token_budget"]:
+            batches = sum(map(len, corpus.train)) / keywords["token_budget"]
         else:
-            batches = len(corpus.train) / own["batch_size"]
+            batches = len(corpus.train) / keywords["batch_size"]
         enough = ceil(BATCHES[part] / max(1, ceil(batches)))
-        return max(own["epochs"], min(MOST_EPOCHS, enough))
+        return max(keywords["epochs"], min(MOST_EPOCHS, enough))
 
     def jackknifed(self, corpus: Corpus) -> tuple[str, ...]:
         """The columns that other taggers predict for the parser's training sentences.
@@ -160,18 +162,18 @@ class PipelinePlan:
 
     def columns(self, corpus: Corpus) -> tuple[str, ...]:
         """The columns of the tagger: the user's, or all that the treebank has."""
-        own = self.settings.get("tagger", {})
-        if "tags" not in own:
+        settings = self.settings.get("tagger", {})
+        if "tags" not in settings:
             return columns_to_learn(corpus.train)
-        names = own["tags"] or ()
+        names = settings["tags"] or ()
         return (names,) if isinstance(names, str) else tuple(names)
 
     def fold_tagger(self, columns: tuple[str, ...]):
         """A tagger of these columns that learns from a part of the sentences."""
         name = self.keywords("parser")["tagger"]
-        own = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
-        own = {**own, **self._with_words(name, {})}
-        return self._model(name, {**own, "tags": columns})
+        changes = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
+        changes = {**changes, **self._with_words(name, {})}
+        return self._model(name, {**changes, "tags": columns})
 
     def frozen(self) -> list[str]:
         """The parts whose vectors of `words` stay as they are."""
@@ -181,11 +183,11 @@ class PipelinePlan:
 
     def taken(self) -> list[str]:
         """The keywords that get `words`, as PART.KEYWORD."""
-        found = []
+        keywords = []
         for part in self.parts:
             name, _, settings = self._layers(part)
-            found += [f"{part}.{k}" for k in self._words(name, settings)]
-        return found
+            keywords += [f"{part}.{k}" for k in self._words(name, settings)]
+        return keywords
 
     def _model(self, name: str, defaults: Mapping[str, object], **settings):
         from keras_tagging.models.factory import build  # Keras takes seconds
@@ -199,18 +201,18 @@ class PipelinePlan:
         name = settings.pop("architecture", ARCHITECTURES[part])
         if (kind := architecture(name).kind) != kind_of_part(part):
             raise ValueError(f"{part}.architecture={name!r} is a {kind}, no {part}")
-        changes = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
-        own = changes[self.recipe].get(name, {})
-        return name, {**own, **self._with_words(name, settings)}, settings
+        tables = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
+        changes = tables[self.recipe].get(name, {})
+        return name, {**changes, **self._with_words(name, settings)}, settings
 
     def _with_words(self, name: str, settings: Mapping) -> dict[str, object]:
         """The keywords of `words` for a part, and what it changes because of them."""
-        found: dict[str, object] = {**self._words(name, settings)}
+        keywords: dict[str, object] = {**self._words(name, settings)}
         if self.recipe == "fast":
-            if {"vectors", "word_classes"} <= {*found}:
-                found |= WITH_WORDS.get(name, {})
-        own = self.words.frozen(self.recipe, architecture(name).keywords, settings)
-        return found | own
+            if {"vectors", "word_classes"} <= {*keywords}:
+                keywords |= WITH_WORDS.get(name, {})
+        frozen = self.words.frozen(self.recipe, architecture(name).keywords, settings)
+        return keywords | frozen
 
     def _words(self, name: str, settings: Mapping) -> dict[str, str]:
         """The keywords of `words` that a part takes."""
@@ -223,7 +225,7 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
     Raises:
         ValueError: if there are none.
     """
-    found = []
+    annotated = []
     for name in COLUMNS:
         rows = [labels_of(sentence, name) for sentence in sentences]
         if None in rows:
@@ -232,13 +234,13 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
             rows = [scripts_of(sentence, name) for sentence in sentences]
         several = len({label for row in rows for label in row}) > 1
         if several:
-            found.append(name)
-    if not found:
+            annotated.append(name)
+    if not annotated:
         raise ValueError(
             f"none of {', '.join(COLUMNS)} has more than one label in the treebank: "
             "train other parts alone, --parts segmenter,parser"
         )
-    return tuple(found)
+    return tuple(annotated)
 
 
 def columns_to_read(
@@ -250,10 +252,10 @@ def columns_to_read(
         plan: with the user's settings.
         names: the columns of the tagger, if there is one.
     """
-    given = [field_of(name) for name in names if name]
-    first, *others = [name for name in COLUMNS_TO_READ if name in given] or [None]
-    own = plan.settings.get("parser", {})
-    tags = own.get("tags", first)
+    fields = [field_of(name) for name in names if name]
+    first, *others = [name for name in COLUMNS_TO_READ if name in fields] or [None]
+    settings = plan.settings.get("parser", {})
+    tags = settings.get("tags", first)
     # who chooses the tags chooses what is read beside them
-    columns = () if "tags" in own else tuple(others)
-    return {"tags": tags, "columns": own.get("columns", columns)}
+    columns = () if "tags" in settings else tuple(others)
+    return {"tags": tags, "columns": settings.get("columns", columns)}

@@ -135,13 +135,13 @@ def train_pipeline(
             continue
         if not finished:
             of_folds = tagged if part == "parser" else None
-            model, own = _built(part, corpus, plan, parts.get("tagger"), of_folds)
-            model.adapt(own.train)
+            model, material = _built(part, corpus, plan, parts.get("tagger"), of_folds)
+            model.adapt(material.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
             train_run(
                 model,
-                own,
+                material,
                 folder,
                 resume=(folder / STATE).exists(),
                 tensorboard=False,
@@ -179,13 +179,15 @@ def segmenter_of(source: str | Path, plan: PipelinePlan):
             "the part segmenter out"
         )
     model = load_any(source)
-    found = model if model.kind == "segmenter" else getattr(model, "segmenter", None)
-    if not hasattr(found, "save"):
+    segmenter = (
+        model if model.kind == "segmenter" else getattr(model, "segmenter", None)
+    )
+    if not hasattr(segmenter, "save"):
         raise ValueError(
             f"{source} has no segmenter that can be saved: give a model that has one, "
             "not exported, such as en"
         )
-    return found
+    return segmenter
 
 
 def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
@@ -209,22 +211,22 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     Args:
         tagged: the training sentences with jackknifed columns, if there are any.
     """
-    own = partial(plan.build, part, epochs=plan.epochs(part, corpus))
+    build = partial(plan.build, part, epochs=plan.epochs(part, corpus))
     if part == "tagger":
-        return own(tags=plan.columns(corpus)), corpus
+        return build(tags=plan.columns(corpus)), corpus
     if part in ("segmenter", *CCG_PARSERS):
-        return own(), corpus
+        return build(), corpus
     names = () if tagger is None else tagger.column_names
     chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)
-    model = own(**chosen)
+    model = build(**chosen)
     read = [name for name in names if name and field_of(name) in model.input_columns]
     if read:
-        found = {
+        predicted = {
             split: _with_predicted(sentences, read, tagger)
             for split, sentences in corpus.splits()
             if split != "train" or tagged is None
         }
-        corpus = replace(corpus, **({"train": tagged} if tagged else {}), **found)
+        corpus = replace(corpus, **({"train": tagged} if tagged else {}), **predicted)
     return model, corpus
 
 

@@ -65,9 +65,13 @@ class TextPipeline(Exported):
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
             )
         for name, model in self.parts.items():
-            kind, given = kind_of_part(name), getattr(model, "kind", None)
-            if kind is None or given != kind:
-                keyword = given.replace("-", "_") if given in stages() else ENTITIES
+            kind, kind_of_model = kind_of_part(name), getattr(model, "kind", None)
+            if kind is None or kind_of_model != kind:
+                keyword = (
+                    kind_of_model.replace("-", "_")
+                    if kind_of_model in stages()
+                    else ENTITIES
+                )
                 raise ValueError(
                     f"{name}= is a {type(model).__name__}, not a {kind or 'tagger'}: "
                     f"give it as {keyword}=; the parts of a pipeline are "
@@ -86,14 +90,14 @@ class TextPipeline(Exported):
             )
         before: dict[str, object] = {}
         for name, model in self._annotators.items():
-            given = {x for part in before.values() for x in part.gives}
-            given -= {"tags", "head"}
+            filled = {x for part in before.values() for x in part.gives}
+            filled -= {"tags", "head"}
             for column in model.input_columns if before else ():
-                if field_of(column) not in given:
+                if field_of(column) not in filled:
                     raise ValueError(
                         f"the {name} reads the column {column!r}, but those of the "
                         f"{' and the '.join(before)} are "
-                        f"{', '.join(sorted(given)) or 'none with a name'}: add a "
+                        f"{', '.join(sorted(filled)) or 'none with a name'}: add a "
                         f"tagger of it, or train the {name} without it, or the tagger "
                         "with it in tags="
                     )

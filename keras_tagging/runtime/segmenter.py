@@ -70,8 +70,8 @@ class OnnxSegmenter(Evaluated):
         self.session = session
         self.architecture = str(described.get("architecture"))
         features = CharacterFeatures()
-        own = {"character": described["character"]}
-        features.set_vocabularies(own | {LEXICON: described.get(LEXICON, [])})
+        vocabularies = {"character": described["character"]}
+        features.set_vocabularies(vocabularies | {LEXICON: described.get(LEXICON, [])})
         multiword = (described[name] for name in LISTS[1:])
         self._segmentation = Segmentation(
             features,

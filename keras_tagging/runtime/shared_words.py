@@ -396,7 +396,9 @@ class SharedWords:
         sizes = {value.name: value.shape[-1] for value in session.get_inputs()}
         part, columns = shared.get("part"), columns_of(shared)
         fits = shared["files"] == self.files and part in (None, *self._changed)
-        for feature, table, *forms in (x for own in columns.values() for x in own):
+        for feature, table, *forms in (
+            x for of_input in columns.values() for x in of_input
+        ):
             there = feature in self._features if feature else table in self._tables
             fits &= (there or not forms) and self._outputs.issuperset(forms)
         if fits and VECTOR in columns:
@@ -407,7 +409,7 @@ class SharedWords:
                 f"beside it: {REMEDY}"
             )
         with self._lock:
-            for column in (x for own in columns.values() for x in own):
+            for column in (x for of_input in columns.values() for x in of_input):
                 self._places.setdefault(column, len(self._places))
             self._names = sorted({x for column in self._places for x in column[2:]})
             self._seen = SeenTokens(len(self._places))

@@ -38,13 +38,13 @@ ENUMERATED = 15
 
 def _fields(once: str, often: str = "") -> dict[int, tuple[str, bool]]:
     """By its key: the message or type of each field, and whether it is repeated."""
-    found = {}
+    fields = {}
     for text, repeated in ((once, False), (often, True)):
         for field in text.split():
             number, inner = field.split(":")
             wire = WIRE.get(inner, BYTES)
-            found[int(number) << 3 | wire] = inner, repeated
-    return found
+            fields[int(number) << 3 | wire] = inner, repeated
+    return fields
 
 
 #: onnx.proto, as far as exports need it: the numbers and types of the fields
@@ -100,10 +100,10 @@ def check(content: bytes) -> None:
         ValueError: naming it.
     """
     try:
-        found = _walk(content, 0, len(content), "model", 0)
+        values = _walk(content, 0, len(content), "model", 0)
     except IndexError:
         raise ValueError("is cut short, or no ONNX file") from None
-    if GRAPH not in found:
+    if GRAPH not in values:
         raise ValueError("is no ONNX file")
 
 
@@ -115,7 +115,7 @@ def _walk(content, at, end, message, depth) -> dict:
     depth += message == "graph"
     if depth > limits.ONNX_DEPTH:
         raise ValueError(f"has graphs inside of graphs, {depth} deep")
-    fields, found = MESSAGES[message], {}
+    fields, values = MESSAGES[message], {}
     while at < end:
         key, value = content[at], None
         at += 1
@@ -139,18 +139,18 @@ def _walk(content, at, end, message, depth) -> dict:
             raise ValueError("is cut short, or no ONNX file")
         inner, repeated = fields[key]
         if not repeated:
-            if key in found:
+            if key in values:
                 raise ValueError(UNUSUAL)
-            found[key] = value
+            values[key] = value
         if inner in MESSAGES:
             value = _walk(content, *value, inner, depth)
         elif inner == "e" and value >= ENUMERATED:
             raise ValueError(UNUSUAL)
         if (message, key) in KEPT:
-            found.setdefault(key, []).append(value)
+            values.setdefault(key, []).append(value)
     if message in CHECKS:
-        CHECKS[message](content, found)
-    return found
+        CHECKS[message](content, values)
+    return values
 
 
 def _varint(content, at) -> tuple[int, int]:
@@ -171,54 +171,54 @@ def _varint(content, at) -> tuple[int, int]:
     raise ValueError(UNUSUAL)
 
 
-def _text(content, found, key) -> str:
-    start, end = found.get(key, (0, 0))
+def _text(content, values, key) -> str:
+    start, end = values.get(key, (0, 0))
     return content[start : min(end, start + 100)].decode("utf-8", "replace")
 
 
-def _check_opset(content, found):
-    if (domain := _text(content, found, OPSET_DOMAIN)) not in OPERATIONS:
+def _check_opset(content, values):
+    if (domain := _text(content, values, OPSET_DOMAIN)) not in OPERATIONS:
         raise ValueError(f"needs operations of {domain!r}")
 
 
-def _check_node(content, found):
-    operation, domain = (_text(content, found, k) for k in (OPERATION, NODE_DOMAIN))
+def _check_node(content, values):
+    operation, domain = (_text(content, values, k) for k in (OPERATION, NODE_DOMAIN))
     if operation not in OPERATIONS.get(domain, ()):
         name = f"{domain}.{operation}" if domain else operation
         raise ValueError(f"has an operation {name!r}, which no export writes")
     inputs, outputs = (
-        [content[start:end] for start, end in found.get(key, ())]
+        [content[start:end] for start, end in values.get(key, ())]
         for key in (NODE_INPUT, NODE_OUTPUT)
     )
     if b"" in outputs or (b"" in inputs and operation not in OPTIONAL):
         raise ValueError(f"leaves out what an operation {operation!r} needs")
-    found[NODE_OUTPUT] = outputs
+    values[NODE_OUTPUT] = outputs
 
 
-def _check_graph(content, found):
+def _check_graph(content, values):
     """A node computes each output: else ONNX Runtime may end the process."""
-    computed = {name for node in found.get(NODE, ()) for name in node[NODE_OUTPUT]}
-    names = [value.get(VALUE_NAME, (0, 0)) for value in found.get(OUTPUT, ())]
+    computed = {name for node in values.get(NODE, ()) for name in node[NODE_OUTPUT]}
+    names = [value.get(VALUE_NAME, (0, 0)) for value in values.get(OUTPUT, ())]
     if not computed.issuperset(content[start:end] for start, end in names):
         raise ValueError("has an output that nothing computes")
 
 
-def _check_tensor(content, found):
-    if found.get(TENSOR_LOCATION):
+def _check_tensor(content, values):
+    if values.get(TENSOR_LOCATION):
         raise ValueError(EXTERNAL)
-    kind = FLOATS.get(found.get(TENSOR_TYPE))
-    if kind and RAW_DATA in found:
-        start, end = found[RAW_DATA]
+    kind = FLOATS.get(values.get(TENSOR_TYPE))
+    if kind and RAW_DATA in values:
+        start, end = values[RAW_DATA]
         count = (end - start) // kind.itemsize
         if not np.isfinite(np.frombuffer(content, kind, count, start)).all():
             raise ValueError("has weights that are no numbers, but NaN or infinite")
 
 
-def _check_size(content, found):
-    if len(found) > 1:  # the last of a choice is taken
+def _check_size(content, values):
+    if len(values) > 1:  # the last of a choice is taken
         raise ValueError(UNUSUAL)
-    if found.get(FIXED_SIZE, 0) > limits.ONNX_AXIS:  # it takes memory at once
-        raise ValueError(f"has an array with an axis of {found[FIXED_SIZE]:,}")
+    if values.get(FIXED_SIZE, 0) > limits.ONNX_AXIS:  # it takes memory at once
+        raise ValueError(f"has an array with an axis of {values[FIXED_SIZE]:,}")
 
 
 CHECKS = {
