@@ -45,7 +45,7 @@ from keras_tagging.models.files.run_files import (
     lock_run,
     tidy,
 )
-from keras_tagging.pipelines import run_files as pipeline_files
+from keras_tagging.pipelines import files as pipeline_files
 from keras_tagging.pipelines.plan import PipelinePlan
 from keras_tagging.utils.startup import start_program
 from keras_tagging.vectors.languages import TRAINABLE, LanguageWords, words_of_run
@@ -232,7 +232,7 @@ def train_pipeline(
     named = chosen.named(source.corpus, derived)
     plan = PipelinePlan(named, settings=by_part, recipe=recipe, seed=fitting.seed)
     again = fitting.force or not fitting.resume
-    going_on = not again and (out / pipeline_files.OPTIONS).exists()
+    going_on = not again and (out / pipeline_files.TRAINING).exists()
     if not going_on:
         check_plan(plan, language)
     wanted = kinds_reading(plan.parts)

@@ -39,11 +39,11 @@ CLASSES = {
     "TagLoss": "training.objectives",
     "TokenAccuracy": "training.objectives",
     "TokenCrossEntropy": "training.objectives",
-    "CCGParser": "models.ccg_parser",
-    "Parser": "models.parser",
-    "Segmenter": "models.segmenter",
-    "ShiftReduceParser": "models.shift_reduce_parser",
-    "Tagger": "models.tagger",
+    "CCGParser": "models.ccg.ccg_parser",
+    "Parser": "models.parser.parser",
+    "Segmenter": "models.segmenter.segmenter",
+    "ShiftReduceParser": "models.ccg.shift_reduce_parser",
+    "Tagger": "models.tagger.tagger",
 }
 
 
