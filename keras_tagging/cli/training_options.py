@@ -499,7 +499,7 @@ def words_line(words, keywords: Iterable[str], trains: str | None = None) -> str
 
     Args:
         words: the `LanguageWords`.
-        keywords, trains: as in `LanguageWords.told`.
+        keywords, trains: as in `LanguageWords.line`.
     """
-    line = words.told(keywords, "--set language= turns them off", trains)
+    line = words.line(keywords, "--set language= turns them off", trains)
     return line[0].upper() + line[1:]

@@ -79,7 +79,7 @@ def build(
     frozen = words.frozen(recipe, entry.keywords, overrides)
     if known:
         trains = f"{TRAINABLE}=True" if frozen else None
-        sys.stderr.write(f"{name}: {words.told(known, trains=trains)}\n")
+        sys.stderr.write(f"{name}: {words.line(known, trains=trains)}\n")
     own = {**defaults, **known, **frozen}
     settings = entry.settings(recipe, own, **overrides)
     sources = {key: settings[key] for key in PRETRAINED if key in settings}

@@ -8,8 +8,7 @@ imported only when needed: a tagger in service has its vectors already.
 """
 
 from keras_tagging.vectors.coverage import Coverage, coverage
-from keras_tagging.vectors.loading import as_vectors, load_vectors
-from keras_tagging.vectors.stored import save_vectors
+from keras_tagging.vectors.loading import as_vectors, load_vectors, save_vectors
 from keras_tagging.vectors.training import train_vectors
 from keras_tagging.vectors.word_classes import read_word_classes
 from keras_tagging.vectors.word_vectors import UNKNOWN_ROWS, WordVectors

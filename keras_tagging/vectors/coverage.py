@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.tables import aligned
 from keras_tagging.vectors.word_vectors import WordVectors
 
 #: Words, sentences or token lists, or words with their counts.
@@ -46,23 +47,22 @@ class Coverage:
         return _share(*(len(getattr(self, kind)) for kind in KINDS))
 
     def __str__(self):
-        by_kind = [(kind, getattr(self, kind)) for kind in KINDS]
-        types = sum(len(words) for _, words in by_kind)
-        tokens = sum(sum(words.values()) for _, words in by_kind)
-        lines = [f"{'':<10}  {'words':>9}  {'share':>6}  {'tokens':>10}  {'share':>6}"]
-        for kind, words in by_kind:
-            if kind == "subwords" and not words:
-                continue
-            occurrences = sum(words.values())
-            lines.append(
-                f"{kind:<10}  {len(words):>9,}  {len(words) / (types or 1):>6.1%}  "
-                f"{occurrences:>10,}  {occurrences / (tokens or 1):>6.1%}"
-            )
+        words = {kind: getattr(self, kind) for kind in KINDS}
+        if not self.subwords:
+            del words["subwords"]
+        types = sum(map(len, words.values())) or 1
+        tokens = sum(sum(counts.values()) for counts in words.values()) or 1
+        rows = [["", "words", "share", "tokens", "share"]]
+        for kind, counts in words.items():
+            count = sum(counts.values())
+            row = [f"{len(counts):,}", f"{len(counts) / types:.1%}"]
+            rows.append([kind, *row, f"{count:,}", f"{count / tokens:.1%}"])
+        text = aligned(rows)
         if self.missing:
-            shown = list(self.missing)[:10]
-            more = ", ..." if len(self.missing) > len(shown) else ""
-            lines.append(f"most frequent of the missing: {', '.join(shown)}{more}")
-        return "\n".join(lines)
+            more = ", ..." if len(self.missing) > 10 else ""
+            shown = ", ".join([*self.missing][:10])
+            text += f"\nmost frequent of the missing: {shown}{more}"
+        return text
 
 
 def _share(*counts) -> float:
@@ -85,13 +85,10 @@ def coverage(
             a word to its normal form; by default there is no normal form.
 
     Raises:
-        ValueError: if `words` is no list of words, or `vectors` are no `WordVectors`.
+        ValueError: if `words` is a string.
     """
-    if not isinstance(vectors, WordVectors):
-        kind = type(vectors).__name__
-        raise ValueError(f"a {kind} is no WordVectors: give load_vectors(NAME)")
     counts = count_words(words)
-    known, composed = (
+    present, composed = (
         set(map(to_nfc, each)) for each in (vectors.words, vectors.composed)
     )
     by_kind = {kind: {} for kind in KINDS}
@@ -100,7 +97,7 @@ def coverage(
     for word, lower, normalised in forms:
         kind = "missing"
         for name, form in zip(KINDS, (word, lower, normalised), strict=False):
-            if form in known:
+            if form in present:
                 kind = "subwords" if form in composed else name
                 break
         by_kind[kind][word] = counts[word]
@@ -133,10 +130,8 @@ def count_words(words: Words) -> Counter:
     """The number of occurrences of each word, in NFC.
 
     Raises:
-        ValueError: if `words` is a single string, or nothing that has words.
+        ValueError: if `words` is a single string.
     """
-    if not isinstance(words, Iterable):
-        raise ValueError(f"{words!r} is no list of words: give one, or sentences")
     if isinstance(words, str):
         raise ValueError(f"{words[:30]!r} is a string: give a list of words")
     counts = Counter()

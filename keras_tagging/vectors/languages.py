@@ -50,14 +50,12 @@ class LanguageWords:
             keywords: all that the architecture has.
             given: those of the user, with their values.
         """
-        found = {}
-        # who chooses vectors has them
-        own = {"vectors", "embeddings"} & {*given}
-        if "vectors" in keywords and not own:
-            found["vectors"] = self.vectors
-        if "word_classes" in keywords and "word_classes" not in given:
-            found["word_classes"] = self.word_classes
-        return {name: value for name, value in found.items() if value is not None}
+        words = {}
+        if not {"vectors", "embeddings"} & {*given}:  # who chooses vectors has them
+            words["vectors"] = self.vectors
+        if "word_classes" not in given:
+            words["word_classes"] = self.word_classes
+        return {k: v for k, v in words.items() if v is not None and k in keywords}
 
     def frozen(self, recipe: str, keywords: Collection[str], given: Mapping) -> dict:
         """The keyword by which vectors of a language stay as they are, if they do.
@@ -69,20 +67,19 @@ class LanguageWords:
             recipe: its name.
             keywords, given: as in `settings`.
         """
+        is_set = TRAINABLE not in keywords or TRAINABLE in given
         taken = "vectors" in self.settings(keywords, given)
-        is_own = TRAINABLE not in keywords or TRAINABLE in given
-        return {TRAINABLE: False} if taken and recipe == "fast" and not is_own else {}
+        return {TRAINABLE: False} if taken and recipe == "fast" and not is_set else {}
 
     def about(self, taken: Collection[str]) -> dict[str, str]:
         """The language, and by keyword what was taken, with versions: for metadata."""
-        found = {"language": self.language}
+        about = {"language": self.language}
         for keyword in taken:
-            classes = keyword == "word_classes"
-            name = self.word_classes if classes else self.vectors
-            found[keyword] = f"{name} {self.versions[name]}"
-        return found
+            name = getattr(self, keyword)
+            about[keyword] = f"{name} {self.versions[name]}"
+        return about
 
-    def told(
+    def line(
         self, taken: Collection[str], off: str = "", trains: str | None = None
     ) -> str:
         """One line about the keywords that were taken, and how to leave them out.
@@ -95,13 +92,13 @@ class LanguageWords:
         classes = [name.endswith("word_classes") for name in taken]
         names = [f"vectors {self.vectors}"] * (not all(classes))
         names += [f"word classes {self.word_classes}"] * any(classes)
-        turns = "turn them off" if len(taken) > 1 else "turns them off"
+        turns = f"turn{'s' * (len(taken) == 1)} them off"
         off = off or f"{' and '.join(f'{name}=None' for name in taken)} {turns}"
-        language = (_CARD.fullmatch(self.language) or ("", self.language))[1]
-        stay = (
-            f"; the vectors stay as they are ({trains} trains them)" if trains else ""
-        )
-        return f"{' and '.join(names)}, installed for {language}; {off}{stay}"
+        language = self.language.partition(" (")[0]
+        line = f"{' and '.join(names)}, installed for {language}; {off}"
+        if trains:
+            line += f"; the vectors stay as they are ({trains} trains them)"
+        return line
 
 
 def language_of_words(recipe: str, given: str | None, of_corpus: str) -> str:
@@ -141,28 +138,33 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
         return LanguageWords()
     if not isinstance(language, str) or not re.fullmatch("[a-z]{2,3}", language):
         raise ValueError(f"language={language!r}: give a code of ISO 639, such as 'en'")
-    found, title, versions = {}, language, {}
+    names, title, versions = {}, language, {}
     for group, keyword in ((VECTORS, "vectors"), (CLASSES, "word_classes")):
-        own = {}
+        offers = {}
         for name, offer in installed(group).items():
-            card = _CARD.fullmatch(offer.entry("language"))
-            if language in (offer.entry("language"), card and card[2]):
-                own[name] = offer
-                title = offer.entry("language")
-        if len(own) > 1:
+            if language in (offer.entry("language"), _code(offer.entry("language"))):
+                offers[name], title = offer.version, offer.entry("language")
+        if len(offers) > 1:
             raise ValueError(
-                f"{' and '.join(own)} are {KINDS[group]} for {language!r}, all "
-                f"installed: name one, {keyword}={min(own)!r}, or {keyword}=None"
+                f"{' and '.join(offers)} are {KINDS[group]} for {language!r}, all "
+                f"installed: name one, {keyword}={min(offers)!r}, or {keyword}=None"
             )
-        for name, offer in own.items():
-            found[keyword], versions[name] = name, offer.version
-    if required and not found:
+        versions |= offers
+        if offers:
+            names[keyword] = min(offers)
+    if required and not names:
         raise ValueError(
             f"language={language!r}: no word vectors and no word classes are installed "
             "for it: install some (`keras-tagging vectors` lists them), or give "
             "language=''"
         )
-    return LanguageWords(title, **found, versions=versions)
+    return LanguageWords(title, **names, versions=versions)
+
+
+def _code(language: str) -> str:
+    """The code in an entry such as "English (en)", else the entry."""
+    match = _CARD.fullmatch(language)
+    return match[2] if match else language
 
 
 def words_of_run(
@@ -184,8 +186,7 @@ def words_of_run(
     path = out / WORDS
     if going_on:
         words = kept(path) if path.exists() else LanguageWords()
-        card = _CARD.fullmatch(words.language)
-        own = card[2] if card else words.language
+        own = _code(words.language)
         if given not in (None, own, words.language):
             raise ValueError(
                 f"language={given!r}: the run began with {own or 'none'!r}; give that, "
@@ -205,24 +206,20 @@ def words_of_run(
 def kept(path: Path) -> LanguageWords:
     """The words in the file of a run: see `words_of_run`."""
     remedy = "begin the run again with --no-resume"
-    content = read_object(path, remedy)
+    try:
+        words = LanguageWords(**read_object(path, remedy))
+        # it could name any file
+        fits = {words.vectors, words.word_classes} - {None} == {*words.versions}
+        versions = [*words.versions.items()]
+    except (TypeError, AttributeError):
+        fits, versions = False, []
     offers = {n: o.version for g in KINDS for n, o in installed(g).items()}
-    began = content.get("versions")
-    for name, version in began.items() if isinstance(began, dict) else ():
+    for name, version in versions:
         if offers.get(name) != version:
             raise ValueError(
                 f"{path}: the run began with {name} {version}, and installed is "
                 f"{offers.get(name, 'none')}: install that version, or {remedy}"
             )
-    try:
-        words = LanguageWords(**content)
-        # it could name any file
-        fits = isinstance(began, dict) and isinstance(words.language, str)
-        fits = fits and {words.vectors, words.word_classes} - {None} == {
-            *words.versions
-        }
-    except TypeError:
-        fits = False
-    if not fits:
+    if not fits or not isinstance(words.language, str):
         raise ValueError(f"{path}: is not what a run writes: {remedy}")
     return words

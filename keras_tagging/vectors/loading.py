@@ -1,23 +1,31 @@
-"""Word vectors from a file of any common format, all of them or some."""
+"""Word vectors from a file of any common format, all of them or some; saved, cached."""
 
 import hashlib
 import json
-import shlex
+import os
 import sys
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from keras_tagging.vectors.cache import cached, folder_of
+from keras_tagging.utils import limits
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.cache import cache_folder
+from keras_tagging.utils.stored import StoredArrays
 from keras_tagging.vectors.coverage import Normalise, Words, count_words, lookup_forms
-from keras_tagging.vectors.fasttext import read_fasttext
-from keras_tagging.vectors.files import opened
-from keras_tagging.vectors.formats import read_binary, read_text, recognised
 from keras_tagging.vectors.named import VECTORS, find_named
-from keras_tagging.vectors.selection import Selection
-from keras_tagging.vectors.stored import SUFFIX, UNREADABLE, read_stored
+from keras_tagging.vectors.reading import (
+    Selection,
+    opened,
+    read_binary,
+    read_fasttext,
+    read_text,
+    recognised,
+)
 from keras_tagging.vectors.word_vectors import (
     UNKNOWN_ROWS,
     WordVectors,
@@ -26,6 +34,12 @@ from keras_tagging.vectors.word_vectors import (
     not_finite,
 )
 
+#: the end of the names of files of `save_vectors`
+SUFFIX = ".npz"
+# errors of a damaged file; RecursionError comes from deeply nested JSON
+UNREADABLE = (OSError, TypeError, ValueError, RecursionError)
+# Increase it when the cached content, or the way files are read, changes.
+_VERSION = 3
 _READERS = {"text": read_text, "binary": read_binary, "fasttext": read_fasttext}
 
 
@@ -111,7 +125,11 @@ def load_vectors(
 
             return cached(path, options, folder, read)
     if not allow_pickle:
-        raise ValueError(_refusal(path))
+        raise ValueError(
+            f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any "
+            "code: if you trust it, use load_vectors(..., allow_pickle=True), and "
+            "save_vectors to have it as .npz"
+        )
     return _sound(path, _load_native(path, wanted, forms, limit))
 
 
@@ -160,20 +178,6 @@ def _digest(forms: dict[str, tuple[str, ...]] | None) -> str | None:
 
 def _wanted(forms: dict[str, tuple[str, ...]]) -> frozenset[str]:
     return frozenset(UNKNOWN_ROWS).union(*forms.values())
-
-
-def _refusal(path: str) -> str:
-    program = (
-        "from gensim.models import KeyedVectors; "
-        f"v = KeyedVectors.load({json.dumps(path)}); "
-        f'getattr(v, "wv", v).save_word2vec_format({json.dumps(path + ".bin")}, '
-        "binary=True)"
-    )
-    return (
-        f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any code: "
-        "if you trust it, use load_vectors(..., allow_pickle=True), or convert it with "
-        f"python -c {shlex.quote(program)}"
-    )
 
 
 def _load_stored(path, wanted, limit) -> WordVectors:
@@ -228,6 +232,106 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
             selection.add(word, keyed.get_vector(word))
             selection.composed.add(word)
     return selection.vectors()
+
+
+def save_vectors(
+    vectors: WordVectors, path: str | Path, dtype: str = "float16"
+) -> None:
+    """Write vectors into an `.npz` file, which `load_vectors` reads.
+
+    Args:
+        vectors: the vectors.
+        path: the file; it appears when it is complete.
+        dtype: of the numbers: "float16", three significant digits in half the bytes, or
+            "float32", exactly.
+
+    Raises:
+        ValueError: if a value is too large for half precision.
+        OSError: if the file cannot be written.
+    """
+    with np.errstate(over="ignore"):
+        matrix = vectors.matrix.astype(dtype)
+    if not np.isfinite(matrix).all() and np.isfinite(vectors.matrix).all():
+        raise ValueError(
+            f"{path}: a value is too large for {dtype}: write dtype='float32'"
+        )
+    words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
+    rows = [i for i, word in enumerate(vectors.words) if word in vectors.composed]
+    with replacing(Path(path)) as partial:
+        np.savez(partial, words=words, matrix=matrix, composed=np.array(rows, "<i4"))
+
+
+def read_stored(path: Path) -> WordVectors:
+    """The vectors in a file of `save_vectors`, as float32.
+
+    Raises:
+        OSError, TypeError, ValueError, RecursionError: if it is damaged.
+    """
+    with StoredArrays(path) as arrays:
+        words = json.loads(arrays["words"].tobytes())
+        matrix = arrays["matrix"]
+        # the first files had none
+        rows = arrays["composed"].tolist() if arrays.size("composed") else []
+    if not isinstance(words, list) or not all(type(word) is str for word in words):
+        raise ValueError("its words are no list of strings")
+    if len(set(words)) < len(words):
+        raise ValueError("a word occurs twice")
+    if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
+        raise ValueError("words and matrix differ in number")
+    if matrix.shape[1] > limits.VECTOR_DIMENSION:
+        raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
+    if not all(type(row) is int and 0 <= row < len(words) for row in rows):
+        raise ValueError("its composed words are not among its words")
+    composed = frozenset(words[row] for row in rows)
+    return WordVectors(words, matrix.astype(np.float32, copy=False), composed)
+
+
+def folder_of(cache: str | Path | bool | None) -> Path | None:
+    """The folder of the cache, or None for no cache.
+
+    Args:
+        cache: a folder; False for no cache; None or True for `vectors` beside the
+            downloaded corpora.
+    """
+    if cache is False:
+        return None
+    return cache_folder() / "vectors" if cache in (None, True) else Path(cache)
+
+
+def cached(
+    path: str, options: list, folder: Path | None, read: Callable[[], WordVectors]
+) -> WordVectors:
+    """The vectors from the cache, or else from `read`, which are then cached.
+
+    Two processes may do this at once: a file gets its name only when it is complete. A
+    damaged file is replaced.
+
+    Args:
+        path: the file of vectors, identified by its path, size and time.
+        options: everything else that the vectors depend on, as JSON values.
+        folder: the folder of the cache; None for no cache.
+        read: function that reads the vectors.
+    """
+    if folder is None or not os.path.isfile(path):
+        return read()
+    state = os.stat(path)
+    key = [_VERSION, os.path.realpath(path), state.st_size, state.st_mtime_ns, options]
+    digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
+    kept = folder / f"{digest[:32]}.npz"
+    try:
+        return read_stored(kept)
+    except UNREADABLE:  # or not there
+        pass
+    vectors = read()
+    try:
+        save_vectors(vectors, kept, "float32")
+    except OSError as error:
+        warnings.warn(
+            f"{folder}: vectors cannot be kept there ({error}): name another folder "
+            "with KERAS_TAGGING_CACHE or cache=, or switch it off with cache=False",
+            stacklevel=3,
+        )
+    return vectors
 
 
 def _sound(source: str, vectors: WordVectors) -> WordVectors:

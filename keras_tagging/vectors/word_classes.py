@@ -9,8 +9,8 @@ from pathlib import Path
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.utils import limits
-from keras_tagging.vectors.files import opened
 from keras_tagging.vectors.named import CLASSES, find_named
+from keras_tagging.vectors.reading import opened
 
 
 def read_word_classes(

@@ -77,13 +77,10 @@ class WordVectors:
         Raises:
             ValueError: if `std` is no number above 0, or all values are the same.
         """
-        if not 0 < std < float("inf"):
-            raise ValueError(f"std={std!r}: give a number above 0, such as 0.1")
-        own = self.std()
-        if not own > 0:
-            message = "all values of these vectors are the same: nothing to scale"
-            raise ValueError(message)
-        return replace(self, matrix=self.matrix * np.float32(std / own))
+        before = self.std()
+        if not (0 < std < float("inf") and before > 0):
+            raise ValueError(f"std={std!r}, where it is {before}: both must be above 0")
+        return replace(self, matrix=self.matrix * np.float32(std / before))
 
     def std(self) -> float:
         """The standard deviation of all values around their mean."""

@@ -12,13 +12,11 @@ import random
 import resource
 import signal
 import struct
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from gensim.models import FastText, KeyedVectors, Word2Vec
+from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import save_facebook_model
 from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
@@ -295,20 +293,6 @@ def test_pickles_that_are_trusted(tmp_path):
     with pytest.raises(ValueError, match="v.kv: gensim cannot load it"):
         load_vectors(path, allow_pickle=True)
     assert (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize("kind", [Word2Vec, pytest.param(None, marks=pytest.mark.slow)])
-def test_the_remedy_for_pickles(kind, tmp_path, memory):
-    path = tmp_path / 'gensim\'s "vectors".kv'
-    model = (kind or Word2Vec)([["a", "b"]], vector_size=3, min_count=1)
-    (model if kind else model.wv).save(str(path))
-    with pytest.raises(ValueError) as refused:
-        load_vectors(path)
-    _, _, remedy = str(refused.value).partition("convert it with python ")
-    subprocess.run(f"{sys.executable} {remedy}", shell=True, check=True)
-    assert load_vectors(f"{path}.bin").words == model.wv.index_to_key
-    assert load_vectors(path, allow_pickle=True).words == model.wv.index_to_key
-    assert as_vectors(path, allow_pickle=True).words == model.wv.index_to_key
 
 
 def test_a_pickle_in_the_cache_is_not_opened(tmp_path):

@@ -75,13 +75,13 @@ def test_what_an_architecture_takes(name, given, expected):
 def test_the_line_says_how_to_turn_them_off():
     line = "vectors tiny and word classes brown-tiny, installed for English; "
     off = "vectors=None and word_classes=None turn them off"
-    assert TINY.told(["vectors", "word_classes"]) == line + off
+    assert TINY.line(["vectors", "word_classes"]) == line + off
     parts = ["parser.vectors", "tagger.word_classes"]
-    assert TINY.told(parts, "off") == f"{line}off"
-    told = TINY.told(parts, "off", "x=True")
+    assert TINY.line(parts, "off") == f"{line}off"
+    told = TINY.line(parts, "off", "x=True")
     assert told == f"{line}off; the vectors stay as they are (x=True trains them)"
     line = "word classes brown-tiny, installed for English; "
-    assert TINY.told(["word_classes"]) == f"{line}word_classes=None turns them off"
+    assert TINY.line(["word_classes"]) == f"{line}word_classes=None turns them off"
 
 
 def test_only_the_best_recipe_takes_those_of_a_corpus():

@@ -1,81 +1,90 @@
+"""Files of vectors: all of one, or some of it; and what is malformed."""
+
 import bz2
 import gzip
 import os
 import pickle
+import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from gensim.corpora import Dictionary
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
-from vectors.examples import (
-    BINARY,
-    CONTENTS,
-    GLOVE,
-    MATRIX,
-    WORDS,
-    assert_are,
-    write,
-)
+from vectors.examples import BINARY, CONTENTS, GLOVE, MATRIX, WORDS, assert_are, write
 
-from keras_tagging.vectors import WordVectors, as_vectors, load_vectors
+from keras_tagging import Sentence
+from keras_tagging.utils import limits
+from keras_tagging.vectors import WordVectors, as_vectors, load_vectors, reading
 
 ALL = [0, 1, 2, 3]
 
 
+@pytest.fixture(params=[1, 7, 2**20])
+def chunk(request, monkeypatch):
+    """Blocks of every size: what is read at once must not matter."""
+    monkeypatch.setattr(reading, "_CHUNK", request.param)
+    monkeypatch.setattr(reading, "_BLOCK", request.param)
+    monkeypatch.setattr(limits, "VECTOR_LINE", 40)
+    monkeypatch.setattr(limits, "VECTOR_WORD", 40)
+
+
 @pytest.mark.parametrize("kind", CONTENTS)
 @pytest.mark.parametrize("compressed", [False, True])
-def test_formats(kind, compressed, tmp_path):
+def test_formats(kind, compressed, tmp_path, chunk):
     content = CONTENTS[kind]
     # The name says nothing about the format.
-    path = tmp_path / ("vectors.dat.gz" if compressed else "vectors.dat")
+    path = tmp_path / ("vectors.dat.GZ" if compressed else "vectors.dat")
     write(path, gzip.compress(content, mtime=0) if compressed else content)
-    assert_are(load_vectors(path, cache=False), ALL)
-    assert_are(load_vectors(str(path)), ALL)
-    assert_are(load_vectors(path, limit=2), [0, 1])
-    assert_are(load_vectors(path, limit=99), ALL)
+
+    def found(words=None, **options):
+        return load_vectors(path, vocabulary=words, cache=False, **options)
+
+    assert_are(found(), ALL)
+    assert_are(found(limit=2), [0, 1])
+    assert_are(found(limit=99), ALL)
+    assert_are(found(["1.5", "the", "missing"]), [0, 2])
+    assert_are(found(["a\u00a0b", "U\u0308ber"]), [1, 3])
+    assert_are(found([Sentence(["the"]), ["Über", "the"], []]), [0, 1])
+    assert_are(found({"THE": 3}), [0])
+    assert_are(found(["the", "Über", "1.5"], limit=2), [0, 1])
+    assert_are(found(["7"], normalise=lambda word: "1.5"), [2])
+    with pytest.raises(ValueError, match="none of the wanted words, such as '1.5':"):
+        found(["1.5"], limit=2)
 
 
-def test_gensim_keyed_vectors(tmp_path):
-    keyed = KeyedVectors(3)
-    keyed.add_vectors(WORDS, MATRIX)
-    keyed.save(str(tmp_path / "vectors"))
-    path = tmp_path / "vectors"
-    assert_are(load_vectors(path, allow_pickle=True), ALL)
-    assert_are(load_vectors(path, limit=2, allow_pickle=True), [0, 1])
+def test_forms_and_the_unknown_word_are_kept(tmp_path):
+    path = write(tmp_path / "v", "the 1\nThe 2\nunk 3\n0 4\n17 5\nTHE 6\n<unk> 7\n")
 
+    def words(*vocabulary, **options):
+        return load_vectors(path, vocabulary=vocabulary, **options).words
 
-@pytest.mark.parametrize("kind", [Word2Vec, FastText])
-def test_gensim_models(kind, tmp_path):
-    text = [["a", "b", "a"], ["b", "c"]]
-    options = {"bucket": 50} if kind is FastText else {}
-    model = kind(text, vector_size=4, min_count=1, workers=1, **options)
-    model.save(str(tmp_path / "a.model"))
-    vectors = load_vectors(tmp_path / "a.model", allow_pickle=True)
-    assert sorted(vectors.words) == ["a", "b", "c"]
-    for word, row in zip(vectors.words, vectors.matrix, strict=True):
-        np.testing.assert_array_equal(row, model.wv[word])
+    assert words("The") == ["the", "The", "unk", "<unk>"]
+    assert words("23", "17") == ["unk", "17", "<unk>"]
+    assert words("23", "17", normalise="kadari") == ["unk", "0", "17", "<unk>"]
 
 
 def test_the_first_of_two_equal_words_is_kept(tmp_path):
-    path = write(tmp_path / "v", "a 1 2\nb 3 4\na 5 6\n")
-    vectors = load_vectors(path)
-    assert vectors.words == ["a", "b"]
-    assert vectors.matrix.tolist() == [[1, 2], [3, 4]]
+    path = write(tmp_path / "v", "a 1\ncafe\u0301 2\na 3\ncaf\u00e9 4\n")
+    assert load_vectors(path, limit=3).matrix.tolist() == [[1], [2]]
+    vectors = load_vectors(path, vocabulary=["a", "caf\u00e9"])
+    assert vectors.words == ["a", "caf\u00e9"]
+    assert vectors.matrix.tolist() == [[1], [2]]
 
 
 def test_encoding(tmp_path):
     path = write(tmp_path / "v", GLOVE.encode("latin-1"))
     assert_are(load_vectors(path, encoding="latin-1"), ALL)
-    path = write(tmp_path / "u", GLOVE)
-    assert_are(load_vectors(path, encoding=None), ALL)
+    assert_are(load_vectors(path, vocabulary=["Über"], encoding="latin-1"), [1])
     with pytest.raises(ValueError, match="^encoding=7 does not work for word vectors"):
         load_vectors(path, encoding=7)
 
 
-def test_a_compressed_file_is_known_by_its_name_in_any_case(tmp_path):
-    path = write(tmp_path / "V.GZ", gzip.compress(GLOVE.encode()))
-    assert_are(load_vectors(path), ALL)
+def test_values_of_other_lines_are_not_parsed(tmp_path):
+    path = write(tmp_path / "v", "a 1 2\nb x nan\nc 3 4\n")
+    assert load_vectors(path, vocabulary=["c"]).matrix.tolist() == [[3, 4]]
 
 
 @pytest.mark.parametrize(
@@ -116,16 +125,19 @@ def test_a_compressed_file_is_known_by_its_name_in_any_case(tmp_path):
         (b"PK\x03\x04rest", "v: is a zip archive: unzip it first"),
         (bz2.compress(b"a 1\n"), "v: is compressed: give it a name .* .bz2"),
         (b"\xba\x16\x4f\x2f\x0c\0\0\0", "v: ends before the last vector"),
+        (b"2 1\n" + b"\0" * 99, "v: ends before the last vector"),
+        (b"1 1\nb " + struct.pack("<f", np.inf), "v: the vector of 'b' holds a value"),
         (pickle.dumps({"a": 1}), "v: is a pickle, .* allow_pickle=True"),
-        (b"\x80\x04damaged", "v: is a pickle"),
     ],
 )
 def test_malformed(content, message, tmp_path):
     path = write(tmp_path / "v", content)
-    with pytest.raises(ValueError, match=message) as caught:
-        load_vectors(path)
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith(str(path))
+    # values are parsed for the wanted words only
+    for words in (None, ["b"]):
+        with pytest.raises(ValueError, match=message) as caught:
+            load_vectors(path, vocabulary=words)
+        assert "\n" not in str(caught.value)
+        assert str(caught.value).startswith(str(path))
 
 
 PACKED = gzip.compress(GLOVE.encode() * 9, mtime=0)
@@ -149,17 +161,150 @@ def test_wrongly_compressed(content, message, tmp_path):
         load_vectors(path)
 
 
-def test_fasttext_models(tmp_path):
-    text = [["a", "b", "a"], ["b", "cabbage"]]
-    model = FastText(text, vector_size=4, min_count=1, workers=1, bucket=50)
-    save_facebook_model(model, str(tmp_path / "v.bin"))
-    expected = load_facebook_vectors(str(tmp_path / "v.bin"))
-    vectors = load_vectors(tmp_path / "v.bin")
-    assert vectors.words == expected.index_to_key
-    np.testing.assert_allclose(vectors.matrix, expected.vectors, rtol=1e-5, atol=1e-8)
-    first = load_vectors(tmp_path / "v.bin", limit=1)
-    assert first.words == vectors.words[:1]
-    np.testing.assert_array_equal(first.matrix, vectors.matrix[:1])
+@pytest.mark.parametrize("limit", [None, 3])
+def test_a_control_character_does_not_make_text_binary(tmp_path, limit):
+    path = write(tmp_path / "v", "3 2\nthe 0.12 0.5\nof\x01 0.22 1\nand 1 2\n")
+    found = load_vectors(path, limit=limit)
+    assert found.words == ["the", "of\x01", "and"]
+    np.testing.assert_allclose(found.matrix, [[0.12, 0.5], [0.22, 1], [1, 2]])
+
+
+def test_bad_arguments(tmp_path):
+    with pytest.raises(FileNotFoundError, match="/missing: there is no such file; "):
+        load_vectors(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError, match=": is a folder; name the file"):
+        load_vectors(tmp_path)
+    with pytest.raises(ValueError, match="limit is 0"):
+        load_vectors(write(tmp_path / "v", GLOVE), limit=0)
+    path = write(tmp_path / "v", GLOVE)
+    with pytest.raises(ValueError, match="'the' is a string: give a list of words"):
+        load_vectors(path, vocabulary="the")
+    with pytest.raises(ValueError, match="the vocabulary has no words"):
+        load_vectors(path, vocabulary=[])
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_memory_is_that_of_what_is_kept(binary, tmp_path):
+    """Of 20,000 vectors a tenth: 0.8 MB of 8."""
+    rng = np.random.default_rng(0)
+    keyed = KeyedVectors(100)
+    words = [f"w{i}" for i in range(20_000)]
+    keyed.add_vectors(words, rng.normal(size=(20_000, 100)).astype("float32"))
+    keyed.save_word2vec_format(str(tmp_path / "v"), binary=binary)
+    vocabulary = words[::10]
+    load_vectors(tmp_path / "v", vocabulary=words[:2], cache=False)  # imports
+    tracemalloc.start()
+    vectors = load_vectors(tmp_path / "v", vocabulary=vocabulary, cache=False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert vectors.words == vocabulary
+    np.testing.assert_allclose(vectors.matrix, keyed.vectors[::10], rtol=1e-6)
+    # words, forms and one block beside the matrix
+    assert peak < vectors.matrix.nbytes + 4_500_000 < keyed.vectors.nbytes
+
+
+# fastText
+
+TEXT = [["walking", "walked", "über", "a"], ["talking", "Walked", "b"]] * 5
+
+
+@pytest.fixture(scope="module", params=[0, 300])
+def model(request, tmp_path_factory):
+    """A file as fastText writes it, and what gensim reads from it."""
+    bucket = request.param
+    options = {"max_n": 0} if not bucket else {"bucket": bucket}
+    trained = FastText(
+        TEXT, vector_size=6, min_count=1, workers=1, min_n=3, epochs=1, **options
+    )
+    path = tmp_path_factory.mktemp("fasttext") / "model.bin"
+    save_facebook_model(trained, str(path))
+    return path, load_facebook_vectors(str(path))
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_fasttext_models(model, compressed, tmp_path, chunk):
+    path, expected = model
+    if compressed:
+        path = write(tmp_path / "v.bin.gz", gzip.compress(path.read_bytes()))
+    whole = load_vectors(path, cache=False)
+    assert whole.words == expected.index_to_key
+    np.testing.assert_allclose(whole.matrix, expected.vectors, rtol=1e-5, atol=1e-8)
+    # of a word that was not seen its pieces, unless its lower case was; no piece of ""
+    vocabulary = ["walked", "über", "talked", "A", ""]
+    vectors = load_vectors(path, vocabulary=vocabulary, cache=False)
+    seen = [w for w in expected.index_to_key if w in {"walked", "über", "a"}]
+    made = ["talked"] if expected.bucket else []
+    assert vectors.words == [*seen, *made]
+    for word, row in zip(vectors.words, vectors.matrix, strict=True):
+        np.testing.assert_allclose(row, expected.get_vector(word), rtol=1e-5, atol=1e-8)
+    assert len({tuple(row) for row in vectors.matrix.tolist()}) == len(vectors.words)
+    first = expected.index_to_key[0]
+    limited = load_vectors(path, vocabulary=TEXT, limit=1, cache=False)
+    assert limited.words[0] == first
+    # of all others the pieces, if there are any
+    assert len(limited.words) == (7 if expected.bucket else 1)
+
+
+def test_malformed_fasttext_models(model, tmp_path):
+    content = model[0].read_bytes()
+    header = struct.calcsize("<2i12id")
+    sizes = list(struct.unpack_from("<3i2q", content, header))
+
+    def refuse(content, message):
+        path = write(tmp_path / "v.bin", content)
+        with pytest.raises(ValueError, match=message) as error:
+            load_vectors(path, vocabulary=["walked"])
+        assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+    for end in (20, header + 40, len(content) // 3):
+        refuse(content[:end], "v.bin: ends before the last vector")
+    sizes[2] = 1
+    of_labels = bytearray(content)
+    struct.pack_into("<3i2q", of_labels, header, *sizes)
+    refuse(bytes(of_labels), "classifiers and quantised models")
+
+
+# gensim's own
+
+
+@pytest.mark.parametrize("separately", [False, True])
+def test_gensims_own_files(separately, tmp_path):
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(WORDS, MATRIX)
+    options = {"separately": ["vectors"]} if separately else {}
+    keyed.save(str(tmp_path / "v"), **options)
+    assert (tmp_path / "v.vectors.npy").exists() == separately
+
+    def native(**options):
+        return load_vectors(tmp_path / "v", allow_pickle=True, **options)
+
+    assert_are(native(), ALL)
+    assert_are(native(limit=2), [0, 1])
+    assert_are(native(vocabulary=["1.5", "THE"]), [0, 2])
+    found = native(vocabulary=["1.5", "THE"], limit=2)
+    assert_are(found, [0])
+    found.matrix[0] = 0  # it is in memory
+    assert_are(native(vocabulary=["the"]), [0])
+
+
+def test_gensims_fasttext(tmp_path):
+    trained = FastText(TEXT, vector_size=6, min_count=1, workers=1, bucket=300)
+    trained.save(str(tmp_path / "v"))
+    words = ["walked", "talked", "B"]
+    vectors = load_vectors(tmp_path / "v", vocabulary=words, allow_pickle=True)
+    assert sorted(vectors.words) == ["b", "talked", "walked"]
+    for word, row in zip(vectors.words, vectors.matrix, strict=True):
+        np.testing.assert_array_equal(row, trained.wv[word])
+
+
+@pytest.mark.parametrize("content", [pickle.dumps({"a": 1}), b"\x80\x04damaged"])
+def test_damaged_pickles(content, tmp_path):
+    path = write(tmp_path / "v", content)
+    with pytest.raises(ValueError, match="v: gensim cannot load it .*: save it again"):
+        load_vectors(path, allow_pickle=True)
+    Dictionary([["a"]]).save(str(path))
+    with pytest.raises(ValueError, match="v: holds a Dictionary, not word vectors"):
+        load_vectors(path, allow_pickle=True)
 
 
 def test_vectors_in_memory():
@@ -182,45 +327,6 @@ def test_vectors_in_memory():
         as_vectors(WordVectors(["a", "b"], np.array([[1.0], [np.inf]], np.float32)))
     with pytest.raises(ValueError, match="vectors: has 1 words and 2 vectors"):
         as_vectors(WordVectors(["a"], np.ones((2, 3), np.float32)))
-
-
-def test_gensim_object_without_vectors(tmp_path):
-    from gensim.corpora import Dictionary
-
-    Dictionary([["a"]]).save(str(tmp_path / "v"))
-    with pytest.raises(ValueError, match="v: holds a Dictionary, not word vectors"):
-        load_vectors(tmp_path / "v", allow_pickle=True)
-
-
-@pytest.mark.parametrize("content", [pickle.dumps({"a": 1}), b"\x80\x04damaged"])
-def test_damaged_pickles(content, tmp_path):
-    path = write(tmp_path / "v", content)
-    with pytest.raises(ValueError, match="v: gensim cannot load it .*: save it again"):
-        load_vectors(path, allow_pickle=True)
-
-
-def test_lines_beyond_the_limit_are_not_read(tmp_path):
-    path = write(tmp_path / "v", "a 1 2\nb 3 4\nbroken\n")
-    assert load_vectors(path, limit=2).words == ["a", "b"]
-
-
-@pytest.mark.parametrize("limit", [None, 3])
-def test_a_control_character_does_not_make_text_binary(tmp_path, limit):
-    path = write(tmp_path / "v", "3 2\nthe 0.12 0.5\nof\x01 0.22 1\nand 1 2\n")
-    found = load_vectors(path, limit=limit)
-    assert found.words == ["the", "of\x01", "and"]
-    np.testing.assert_allclose(found.matrix, [[0.12, 0.5], [0.22, 1], [1, 2]])
-
-
-def test_bad_arguments(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        load_vectors(tmp_path / "missing.npz")
-    with pytest.raises(FileNotFoundError, match="/missing: there is no such file; "):
-        load_vectors(tmp_path / "missing")
-    with pytest.raises(IsADirectoryError, match=": is a folder; name the file"):
-        load_vectors(tmp_path)
-    with pytest.raises(ValueError, match="limit is 0"):
-        load_vectors(write(tmp_path / "v", GLOVE), limit=0)
 
 
 DATA = os.environ.get("KERAS_TAGGING_DATA")
@@ -253,12 +359,12 @@ def test_real_files(name, shape):
     if path.suffix != ".bin":
         opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
         with opened as file:
-            last = (
-                file.read()
-                .decode(errors="replace")
-                .rstrip("\n")
-                .split("\n")[-1]
-                .split()
-            )
+            text = file.read().decode(errors="replace")
+        last = text.rstrip("\n").split("\n")[-1].split()
         assert vectors.words[-1] == last[0]
         np.testing.assert_array_equal(vectors.matrix[-1], np.float32(last[1:]))
+    words = vectors.words[1::3]
+    some = load_vectors(path, vocabulary=words, limit=shape[0], cache=False)
+    assert {*words} <= {*some.words} and len(some.words) < len(vectors.words) / 1.5
+    for word, row in zip(some.words, some.matrix, strict=True):
+        np.testing.assert_array_equal(row, vectors.matrix[vectors.index[word]])
