@@ -10,7 +10,7 @@ from keras_tagging.cli.loading import Reading
 from keras_tagging.cli.messages import note
 from keras_tagging.cli.options import CORPUS, Dev, File, Test
 from keras_tagging.corpora import PUBLIC, describe
-from keras_tagging.corpora.plots import figure_class, plot_description
+from keras_tagging.corpora.describe import figure_class, plot_description
 from keras_tagging.data import Corpus
 from keras_tagging.data.named_columns import check_labelled, labels_of
 from keras_tagging.utils.tables import aligned
@@ -125,7 +125,7 @@ def _labelled(sentences: list, column: str) -> list:
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:
     """The words of the file that may occur in the corpus."""
-    from keras_tagging.corpora.measures import word_forms
+    from keras_tagging.corpora.describe import word_forms
     from keras_tagging.vectors import load_vectors
 
     words = {w for _, part in corpus.splits() for s in part for w in s.tokens}

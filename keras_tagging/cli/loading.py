@@ -8,8 +8,8 @@ from pathlib import Path
 from keras_tagging import kinds
 from keras_tagging.cli.options import Errors, Format, Options, pairs, refuse
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.labels import refuse_underived
 from keras_tagging.corpora.loading import find_splits, is_public, load_treebank
+from keras_tagging.corpora.problems import refuse_underived
 from keras_tagging.corpora.public import PUBLIC
 from keras_tagging.data import Corpus
 from keras_tagging.utils.heap import return_large_blocks

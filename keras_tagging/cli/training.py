@@ -36,7 +36,7 @@ from keras_tagging.cli.training_options import (
     settings_by_part,
     words_line,
 )
-from keras_tagging.corpora.labels import refuse_one_label
+from keras_tagging.corpora.problems import refuse_one_label
 from keras_tagging.models.files.run_files import (
     METADATA,
     MODEL,

@@ -1,24 +1,32 @@
 """Statistics of a corpus, and a search for problems in it."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
 
-from keras_tagging.corpora import measures
-from keras_tagging.corpora.damage import find_damage
-from keras_tagging.corpora.labels import numbered, one_label
-from keras_tagging.corpora.suspicions import (
+from keras_tagging.corpora.problems import (
     Location,
     duplicates,
+    find_damage,
     lonely_tags,
+    numbered,
+    one_label,
     scheme_of,
     suspicious,
     violations,
 )
+from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.records import left_out
-from keras_tagging.data.sentence import Corpus
+from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.utils.atomic import replacing
 
 MAX_EXAMPLES = 10
+PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
+MAX_MISSING = 10  # words without a vector to list
+MAX_LABELS = 40  # of a plot
 SHOWN = 3  # locations of a problem that the text lists
 
 
@@ -166,53 +174,264 @@ def describe(
         options: the options that the files were read with, to find that column.
     """
     scheme = scheme_of(corpus)
-    problems, damaged = _Collector(), _Collector()
-    for split, sentences in corpus.splits():
-        for number, sentence in enumerate(sentences, 1):
-            for kind, token, what in suspicious(sentence):
-                problems.add(kind, (split, number, token), what)
-            if scheme and sentence.tags:
-                for token, what in violations(sentence.tags, scheme):
-                    where = (split, number, token)
-                    problems.add("impossible label sequence", where, what)
-    for finder in (lonely_tags, duplicates):
-        for kind, location, what in finder(corpus):
-            problems.add(kind, location, what)
-    for kind, source, what in find_damage(corpus, encoding):
-        damaged.add(kind, source, what)
+    rows = chain(_rows(corpus, scheme), lonely_tags(corpus), duplicates(corpus))
     tagged = [s for _, part in corpus.splits() for s in part if s.tags]
     remarks = one_label(tagged, corpus, options), numbered(tagged)
     words = getattr(vectors, "words", vectors)
     return Description(
         name=corpus.name,
         format=corpus.format,
-        splits=measures.statistics(corpus),
+        splits=statistics(corpus),
         scheme=scheme,
-        problems=problems.listed(),
+        problems=_collected(rows),
         skipped=dict(corpus.skipped),
-        lengths=measures.length_percentiles(corpus),
-        labels=measures.label_counts(corpus),
-        leakage=measures.leakage(corpus),
-        trees=measures.trees(corpus),
-        coverage=[] if words is None else measures.vector_coverage(corpus, words),
-        damage=damaged.listed(),
+        lengths=length_percentiles(corpus),
+        labels=label_counts(corpus),
+        leakage=leakage(corpus),
+        trees=trees(corpus),
+        coverage=[] if words is None else vector_coverage(corpus, words),
+        damage=_collected(find_damage(corpus, encoding)),
         remarks=[*filter(None, remarks)],
     )
 
 
-class _Collector:
-    """Collector of problems by kind."""
+def _rows(corpus: Corpus, scheme: str | None) -> Iterator[tuple[str, Location, str]]:
+    """(kind, location, excerpt) for each suspicious row and label."""
+    for split, sentences in corpus.splits():
+        for number, sentence in enumerate(sentences, 1):
+            for kind, token, what in suspicious(sentence):
+                yield kind, (split, number, token), what
+            if scheme and sentence.tags:
+                for token, what in violations(sentence.tags, scheme):
+                    yield "impossible label sequence", (split, number, token), what
 
-    def __init__(self):
-        self.problems: dict[str, Problem] = {}
 
-    def add(self, kind: str, location: Location | str, what: str) -> None:
-        problem = self.problems.setdefault(kind, Problem(kind))
+def _collected(rows: Iterable[tuple[str, Location | str, str]]) -> list[Problem]:
+    """The problems by kind, with their first locations."""
+    problems: dict[str, Problem] = {}
+    for kind, location, what in rows:
+        problem = problems.setdefault(kind, Problem(kind))
         problem.count += 1
         if len(problem.locations) < MAX_EXAMPLES:
             shown = what if len(what) <= 60 else f"{what[:57]}..."
             problem.locations.append(location)
             problem.details.append(repr(shown) if what else "")
+    return list(problems.values())
 
-    def listed(self) -> list[Problem]:
-        return list(self.problems.values())
+
+def statistics(corpus: Corpus) -> list[dict]:
+    """The sizes of each split."""
+    train_words = {token for sentence in corpus.train for token in sentence.tokens}
+    train_tags = {tag for sentence in corpus.train for tag in sentence.tags or ()}
+    rows = []
+    for split, sentences in corpus.splits():
+        lengths = [len(sentence) for sentence in sentences]
+        tags = Counter(tag for sentence in sentences for tag in sentence.tags or ())
+        unseen = sum(t not in train_words for s in sentences for t in s.tokens)
+        is_compared = split != "train" and bool(corpus.train)
+        rows.append(
+            {
+                "split": split,
+                "sentences": len(sentences),
+                "tokens": sum(lengths),
+                "mean length": sum(lengths) / len(lengths),
+                "max length": max(lengths),
+                "labels": len(tags),
+                "rare labels": sum(count < 10 for count in tags.values()),
+                "unseen words %": (
+                    100 * unseen / max(1, sum(lengths)) if is_compared else None
+                ),
+                "unseen labels": len(tags.keys() - train_tags) if is_compared else None,
+            }
+        )
+    return rows
+
+
+def length_percentiles(corpus: Corpus) -> list[dict]:
+    """Percentiles of the sentence lengths in tokens, for each split."""
+    rows = []
+    for split, sentences in corpus.splits():
+        lengths = sorted(map(len, sentences))
+        ranks = {p: -(-p * len(lengths) // 100) for p in PERCENTILES}  # rounded up
+        rows.append({"split": split} | {f"{p} %": lengths[ranks[p] - 1] for p in ranks})
+    return rows
+
+
+def label_counts(corpus: Corpus) -> dict[str, Counter]:
+    """The number of times each label occurs in each split."""
+    return {
+        split: Counter(tag for sentence in sentences for tag in sentence.tags or ())
+        for split, sentences in corpus.splits()
+    }
+
+
+def leakage(corpus: Corpus) -> list[dict]:
+    """The sentences of a split that an earlier one contains too.
+
+    "alike" counts sentences that are equal except for case, digits and tokens without a
+    letter or digit, including the equal ones.
+    """
+    rows, before = [], []
+    for split, sentences in corpus.splits():
+        sentences = [sentence for sentence in sentences if sentence.tokens]
+        for other, known, known_alike in before:
+            same = [s for s in sentences if tuple(s.tokens) in known]
+            retagged = sum(s.tags not in known[tuple(s.tokens)] for s in same)
+            alike = sum(_outline(s) in known_alike for s in sentences)
+            tokens = sum(map(len, sentences))
+            rows.append(
+                {
+                    "split": split,
+                    "also in": other,
+                    "sentences": len(same),
+                    "sentences %": 100 * len(same) / max(1, len(sentences)),
+                    "tokens %": 100 * sum(map(len, same)) / max(1, tokens),
+                    "with other tags": retagged,
+                    "alike": alike,
+                    "alike %": 100 * alike / max(1, len(sentences)),
+                }
+            )
+        known: dict[tuple, list] = {}
+        for sentence in sentences:
+            known.setdefault(tuple(sentence.tokens), []).append(sentence.tags)
+        before.append((split, known, set(map(_outline, sentences))))
+    return rows
+
+
+def _outline(sentence: Sentence) -> tuple[str, ...]:
+    words = (re.sub(r"\d", "0", token.lower()) for token in sentence.tokens)
+    outline = tuple(word for word in words if any(map(str.isalnum, word)))
+    return outline or tuple(sentence.tokens)
+
+
+def trees(corpus: Corpus) -> list[dict]:
+    """The number of trees, and of non-projective ones, among sentences with heads."""
+    from keras_tagging.data.trees import check_tree, is_projective  # NumPy
+
+    rows = []
+    for split, sentences in corpus.splits():
+        count, crossing, broken, first = 0, 0, 0, None
+        for number, sentence in enumerate(sentences, 1):
+            heads = sentence.columns.get("head", ["_"])
+            if not heads or set(heads) == {"_"}:
+                continue
+            count += 1
+            try:
+                heads = list(map(int, heads))
+                check_tree(heads)
+            except ValueError:
+                broken += 1
+                continue
+            if not is_projective(heads):
+                crossing += 1
+                first = first or number
+        if count:
+            rows.append(
+                {
+                    "split": split,
+                    "with heads": count,
+                    "no trees": broken,
+                    "not projective": crossing,
+                    "not projective %": 100 * crossing / count,
+                    "the first": first,
+                }
+            )
+    return rows
+
+
+def word_forms(word: str) -> tuple[str, str, str]:
+    """A word in NFC; in lower case; in lower case with digits as 0."""
+    word = to_nfc(word)
+    lower = to_nfc(word.lower())
+    return word, lower, re.sub(r"\d", "0", lower)
+
+
+def vector_coverage(corpus: Corpus, words: Iterable[str]) -> list[dict]:
+    """The share of tokens and types with a vector, and frequent words without one.
+
+    Words are looked up as written, else in lower case, else with digits as 0 too.
+    """
+    known = set(map(to_nfc, words))
+    kinds = ("as written", "lower case", "digits as 0", "missing")
+    rows = []
+    for split, sentences in corpus.splits():
+        tokens = Counter(token for sentence in sentences for token in sentence.tokens)
+        by_kind: dict[str, list[str]] = {kind: [] for kind in kinds}
+        for word in tokens:
+            has_vector = [form in known for form in word_forms(word)]
+            by_kind[kinds[[*has_vector, True].index(True)]].append(word)
+        row = {"split": split}
+        for kind, names in by_kind.items():
+            count = sum(tokens[name] for name in names)
+            row[f"{kind}, tokens %"] = 100 * count / max(1, sum(tokens.values()))
+        row["missing, types %"] = 100 * len(by_kind["missing"]) / max(1, len(tokens))
+        missing = sorted(by_kind["missing"], key=lambda name: (-tokens[name], name))
+        row["most frequent of them"] = " ".join(missing[:MAX_MISSING])
+        rows.append(row)
+    return rows
+
+
+def figure_class():
+    """matplotlib's `Figure`.
+
+    Raises:
+        ValueError: if matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ValueError(
+            'plots need matplotlib: pip install "keras-tagging[plots]", or from a '
+            'clone pip install ".[plots]"'
+        ) from None
+    return Figure
+
+
+def plot_description(description, path: str | Path) -> Path:
+    """Draw the shares of the most frequent labels, by split, and the sentence lengths.
+
+    Args:
+        description: the output of `describe`.
+        path: the file to write; its ending tells the format: .png, .pdf, .svg.
+
+    Raises:
+        ValueError: if matplotlib is not installed or cannot write this format.
+    """
+    Figure = figure_class()
+    counts = {split: c for split, c in description.labels.items() if c}
+    figure = Figure(figsize=(10, 9 if counts else 4), layout="constrained")
+    rows = 2 if counts else 1
+    if counts:
+        _draw_labels(figure.add_subplot(rows, 1, 1), counts)
+    _draw_lengths(figure.add_subplot(rows, 1, rows), description.lengths)
+    figure.suptitle(description.name, parse_math=False)
+    path = Path(path)
+    with replacing(path) as partial:
+        figure.savefig(partial)
+    return path
+
+
+def _draw_labels(axes, counts) -> None:
+    total = sum(counts.values(), type(next(iter(counts.values())))())
+    names = [name for name, _ in total.most_common(MAX_LABELS)]
+    width = 0.8 / len(counts)
+    for index, (split, count) in enumerate(counts.items()):
+        shares = [100 * count[name] / count.total() for name in names]
+        positions = [i - 0.4 + (index + 0.5) * width for i in range(len(names))]
+        axes.bar(positions, shares, width, label=split)
+    # a label such as PRP$ is not a formula
+    axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
+    axes.set_yscale("log")
+    axes.set_ylabel("% of the tokens")
+    shown = f"the {len(names)} most frequent of {len(total)} labels"
+    axes.set_title(shown if len(names) < len(total) else f"{len(total)} labels")
+    axes.legend()
+
+
+def _draw_lengths(axes, lengths) -> None:
+    for row in lengths:
+        percentiles = {int(k.split()[0]): v for k, v in row.items() if k != "split"}
+        axes.plot(percentiles.values(), percentiles.keys(), "o-", label=row["split"])
+    axes.set_xlabel("tokens in a sentence")
+    axes.set_ylabel("% of sentences not longer")
+    axes.legend()

@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_tagging import kinds
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.labels import refuse_underived
+from keras_tagging.corpora.problems import refuse_underived
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.metrics import looks_like_chunks, paired_permutation

@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from keras_tagging.corpora.labels import refuse_one_label
+from keras_tagging.corpora.problems import refuse_one_label
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.vocabulary import count_vocabulary
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.demo import demo_corpus
+from keras_tagging.corpora.loading import demo_corpus
 from keras_tagging.data import CorpusError, Sentence
 
 CONLL = "a\tD\nb\tN\n\nc\tV\n"

@@ -1,6 +1,6 @@
 import pytest
 
-from keras_tagging.corpora.damage import damage
+from keras_tagging.corpora.problems import damage
 
 MOJIBAKE = "UTF-8 read as Latin-1"
 OPEN = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # bytes that Windows-1252 does not use

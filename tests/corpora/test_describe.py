@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from keras_tagging.corpora import describe, load_corpus
-from keras_tagging.corpora.demo import demo_corpus
-from keras_tagging.corpora.plots import plot_description
+from keras_tagging.corpora.describe import plot_description
+from keras_tagging.corpora.loading import demo_corpus
 from keras_tagging.data import Corpus, Sentence
 
 

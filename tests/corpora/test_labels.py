@@ -3,7 +3,7 @@
 import pytest
 
 from keras_tagging import Sentence, load_corpus
-from keras_tagging.corpora.labels import refuse_one_label
+from keras_tagging.corpora.problems import refuse_one_label
 
 CHUNKS = "They B-NP O\nleft O O\n\nThe B-NP O\nold I-NP O\ndogs I-NP O\nbark O O\n"
 

@@ -12,7 +12,7 @@ from demo.generator import demo_corpus as draw_corpus
 from demo.lexicon import LEXICON
 from reference.ccg_parser import is_sentence
 
-from keras_tagging.corpora.demo import demo_corpus
+from keras_tagging.corpora.loading import demo_corpus
 
 
 @cache

@@ -25,8 +25,7 @@ from keras_tagging.ccg.categories import (
     write_category,
 )
 from keras_tagging.corpora import describe
-from keras_tagging.corpora.damage import damage
-from keras_tagging.corpora.suspicions import suspicious
+from keras_tagging.corpora.problems import damage, suspicious
 from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus, Sentence, read
 from keras_tagging.data.conllu import read_blocks
