@@ -3,51 +3,39 @@
 import asyncio
 import json
 import logging
-import re
 import time
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from keras_tagging import kinds
-from keras_tagging.service import (
-    access_log,
-    binary,
-    open_inference,
-    openapi,
-    page,
-    plain,
-    tensorflow_serving,
-    texts,
-)
-from keras_tagging.service.access_log import AccessLog
+from keras_tagging.service import open_inference, own_json, schemas
 from keras_tagging.service.batches import Batcher
-from keras_tagging.service.bodies import Bodies, parsed
-from keras_tagging.service.connections import Connections
+from keras_tagging.service.bodies import Bodies
 from keras_tagging.service.gate import Gate, Hosts
-from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
-from keras_tagging.service.problems import (
-    Problem,
-    an_object,
-    bad,
-    gone,
-    shown,
-    stopping,
-)
-from keras_tagging.service.tensors import VERSION, Model
+from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.open_inference import VERSION
+from keras_tagging.service.problems import GONE, Problem, problem_of, refusal, shown
+from keras_tagging.service.schemas import Operation
+from keras_tagging.service.served_model import Model
+from keras_tagging.service.worker import WORDS
 from keras_tagging.service.workers import Worker
 from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
-_VERSIONED = re.compile("/v[12]/models/[^/]+/versions/([^/:]+)")
+STATIC = Path(__file__).with_name("static")
 
 
 class Service:
@@ -72,227 +60,185 @@ class Service:
         self._models, self._workers, self._batcher = models, workers, batcher
         self._metrics, self._max_tokens = metrics, max_tokens
         self._bodies = Bodies(max_tokens)
+        self._routes = [Mount("/static", StaticFiles(directory=STATIC))]
+        self._operations = []
         metrics.waiting.set_function(lambda: batcher.waiting)
         metrics.ready.set_function(lambda: sum(w.ready for w in workers))
 
-    def app(
-        self,
-        connections: Connections,
-        hosts: Hosts,
-        origins: frozenset[str] = frozenset(),
-    ) -> Starlette:
+    def app(self, hosts: Hosts, origins: frozenset[str] = frozenset()) -> Starlette:
         """The application, which runs the batches while it is served.
 
         Args:
-            connections: through which it is asked.
             hosts: by which it may be asked.
             origins: of pages that may ask it, beside its own.
         """
-        self._connections = connections
 
         @asynccontextmanager
         async def running(app):
             self._batcher.start()
-            watching = asyncio.create_task(connections.watch())
             yield
-            watching.cancel()
             await self._batcher.stop()
 
-        layers = [Middleware(AccessLog)] if access_log.log.handlers else []
+        layers = [Middleware(Gate, hosts, origins, self._metrics)]
         if origins:
             cors = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"]}
             layers.append(Middleware(CORSMiddleware, allow_origins=origins, **cors))
-        layers.append(Middleware(Gate, connections, hosts, origins, _refused))
+        self._add_routes()
         app = Starlette(
-            routes=[*self._own_routes(), *self._v1_routes(), *self._v2_routes()],
+            routes=self._routes,
             middleware=layers,
-            exception_handlers={Problem: _refused, HTTPException: _no_such_page},
+            exception_handlers={Problem: refusal, HTTPException: _no_such_page},
             lifespan=running,
         )
         app.router.redirect_slashes = False  # to http, also behind a proxy with TLS
         return app
 
-    def _own_routes(self):
-        yield from page.routes()
-        yield Route("/models", self._get(self._listed))
-        yield Route("/health", self._get(self._health))
-        yield Route("/metrics", self._get(self._counted))
-        yield Route("/openapi.json", self._get(self._document))
+    def _add_routes(self):
+        get, post = self._get, self._post
+        get("/", "The page.", _page, str, "text/html")
+        get("/models", "The models.", self._listed, schemas.Models)
+        get("/health", "Live and ready, and with what.", self._health, schemas.Health)
+        get("/metrics", "Counters for Prometheus.", self._counted, str, "text/plain")
+        get("/openapi.json", "This document.", self._document, dict)
         for kind in kinds.known().values():
-            if kind.route is not None:
-                yield self._asked(f"/{kind.route}", kind.route, self._own(kind))
+            types, answer = (schemas.TokensRequest, schemas.TokensAnswer), self._tag
+            if kind.reads == "text":
+                types, answer = (
+                    (schemas.TextRequest, schemas.TextAnswer),
+                    self._annotate,
+                )
+            if (name := kind.route) is not None:
+                post(f"/{name}", f"Ask a {kind.name}.", partial(answer, name), *types)
+        get("/v2", "The service.", _server, schemas.ServerMetadata)
+        get("/v2/health/live", "Whether it is live.", _live, schemas.Live)
+        get("/v2/health/ready", "Whether it is ready.", self._state, schemas.Ready)
+        model = "/v2/models/{name}"
+        for path in (model, f"{model}/versions/{VERSION}"):
+            get(path, "What it reads and gives.", self._about, schemas.ModelMetadata)
+            get(f"{path}/ready", "Whether it is ready.", self._state, schemas.Ready)
+            types = schemas.InferRequest, schemas.InferAnswer
+            post(f"{path}/infer", "Ask a model.", self._infer, *types)
 
-    def _v1_routes(self):
-        for path in versioned("/v1/models/{name}"):
-            yield Route(path, self._described(tensorflow_serving.status))
-            metadata = self._described(tensorflow_serving.metadata)
-            yield Route(f"{path}/metadata", metadata)
-            yield self._asked(f"{path}:predict", "predict", self._predict)
-            yield self._asked(f"{path}:{{verb}}", "predict", self._other_verb)
-
-    def _v2_routes(self):
-        yield Route("/v2", self._get(lambda _: _json(open_inference.server())))
-        yield Route("/v2/health/live", self._get(lambda _: _state({"live": True})))
-        yield Route("/v2/health/ready", self._get(lambda _: self._readiness()))
-        for path in versioned("/v2/models/{name}"):
-            yield Route(path, self._described(open_inference.metadata))
-            yield Route(f"{path}/ready", self._get(self._model_ready))
-            yield self._asked(f"{path}/infer", "infer", self._infer)
-
-    @staticmethod
-    def _get(answer):
-        """An endpoint that computes nothing."""
+    def _get(self, path, summary, answer, schema, media_type="application/json"):
+        """Add a route that computes nothing."""
 
         async def endpoint(request):
             return answer(request)
 
-        return endpoint
+        self._routes.append(Route(path, endpoint))
+        operation = Operation(path, "get", summary, schema, media_type=media_type)
+        self._operations.append(operation)
 
-    def _asked(self, path, name, answer):
-        """A route that asks a model, and is counted."""
+    def _post(self, path, summary, answer, asked, schema):
+        """Add a route that asks a model, and is counted."""
 
         async def endpoint(request):
-            start = time.perf_counter()
-            labels = {"model": "", "route": name}
+            route = path.rpartition("/")[2]
+            request.state.labels = labels = {"model": "", "route": route}
             try:
-                async with self._bodies.read(request) as body:
+                async with self._bodies.read(request) as content:
+                    body = asked.model_validate_json(content)
                     answering = answer(request, body, labels)
-                    response = await _while_connected(request, answering)
-            except asyncio.CancelledError:
-                if not self._connections.stopping:
-                    raise
-                response = _refused(request, stopping())
-            except Problem as problem:
-                response = _refused(request, problem)
-            except RecursionError:
-                deep = bad("the body has too many lists inside of lists")
-                response = _refused(request, deep)
+                    return await _while_connected(request, answering)
+            except ValidationError as error:
+                return refusal(request, problem_of(error))
+            except asyncio.CancelledError:  # the time to stop is over
+                stops = "the service stops: ask another one, or later"
+                return refusal(request, Problem(503, stops))
+            except Problem:
+                raise
             except Exception:
                 log.exception("a request to %s was not answered", request.url.path)
-                response = _refused(request, Problem(500, "an error in the service"))
-            seconds = time.perf_counter() - start
-            status = str(response.status_code)
-            self._metrics.requests.labels(**labels, status=status).inc()
-            if labels["model"]:
-                self._metrics.seconds.labels(labels["model"]).observe(seconds)
-            response.headers["Server-Timing"] = f"total;dur={1000 * seconds:.2f}"
-            return response
+                return refusal(request, Problem(500, "an error in the service"))
 
-        return Route(path, endpoint, methods=["POST"])
+        self._routes.append(Route(path, endpoint, methods=["POST"]))
+        self._operations.append(Operation(path, "post", summary, schema, asked))
 
-    def _model(self, name, labels=None) -> Model:
-        if not isinstance(name, str) or name not in self._models:
+    def _model(self, request) -> Model:
+        name = request.path_params["name"]
+        if name not in self._models:
             there = ", ".join(self._models)
             raise Problem(404, f"there is no model {shown(name)}: there are {there}")
-        if labels is not None:
-            labels["model"] = name
         return self._models[name]
 
-    async def _answers(self, model, given, outputs):
+    async def _answers(self, model, items, outputs):
         until = asyncio.get_running_loop().time() + limits.SERVICE_SECONDS
         ask = partial(self._batcher.answer, model.name, until=until)
         if model.reads_text:
-            outputs = [*outputs, texts.WORDS]
-            answers = await ask(given, outputs)
-            if rest := texts.unfinished(answers):
-                answers = texts.finished(answers, await ask(rest, outputs))
-            words = texts.words_of(answers)
+            answers = await own_json.annotated(ask, items, outputs)
+            words = sum(sum(answer[WORDS]) for answer in answers)
         else:
-            answers = await ask(given, outputs)
-            words = sum(map(len, given))
+            answers = await ask(items, outputs)
+            words = sum(map(len, items))
         self._metrics.tokens.labels(model.name).inc(words)
         return answers
 
     # Routes that ask a model
 
-    def _own(self, kind: kinds.Kind):
-        """The protocol of ours for models of a kind."""
-        remedy = (texts if kind.reads == "text" else plain).REMEDY
+    async def _tag(self, route, request, body, labels):
+        start = time.perf_counter()
+        model = own_json.chosen(self._models, body.model, route)
+        labels["model"] = model.name
+        items = own_json.read_tokens(model, body, self._max_tokens)
+        answers = await self._answers(model, items, [*model.outputs])
+        pairs = zip(items, answers, strict=True)
+        rows = [{"tokens": item.tokens, **answer} for item, answer in pairs]
+        took = round(1000 * (time.perf_counter() - start), 2)
+        return _json({"model": model.name, "sentences": rows, "milliseconds": took})
 
-        async def answer(request, body, labels):
-            start = time.perf_counter()
-
-            def milliseconds():
-                return round(1000 * (time.perf_counter() - start), 2)
-
-            body = an_object(parsed(body), remedy)
-            model = self._model(plain.chosen(self._models, body, kind.route), labels)
-            if not model.reads_text:
-                given, written = plain.read(model, body, self._max_tokens)
-                answers = await self._answers(model, given, [*model.outputs])
-                return _json(written(answers) | {"milliseconds": milliseconds()})
-            accept = request.headers.get("accept", "")
-            found = texts.read(model, body, self._max_tokens, accept)
-            given, output, media_type, written = found
-            answers = await self._answers(model, given, [output])
-            content = written(answers, milliseconds())
-            return Response(content.encode(), media_type=media_type)
-
-        return answer
-
-    async def _predict(self, request, body, labels):
-        model = self._model(request.path_params["name"], labels)
-        given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
-        sentences, written = given
-        return _json(written(await self._answers(model, sentences, [*model.outputs])))
-
-    async def _other_verb(self, request, body, labels):
-        self._model(request.path_params["name"], labels)
-        verb = shown(request.path_params["verb"])
-        raise Problem(404, f"there is no verb {verb} here: post to :predict")
+    async def _annotate(self, route, request, body, labels):
+        start = time.perf_counter()
+        model = own_json.chosen(self._models, body.model, route)
+        labels["model"] = model.name
+        items = own_json.read_texts(model, body, self._max_tokens)
+        output = own_json.output_of(body, request.headers.get("accept", ""))
+        answers = await self._answers(model, items, [output])
+        content = own_json.written(body, output, answers)
+        if output == "conllu":
+            return Response(content, media_type="text/plain")
+        took = round(1000 * (time.perf_counter() - start), 2)
+        content = f'{{"model": "{model.name}", {content}, "milliseconds": {took}}}'
+        return Response(content, media_type="application/json")
 
     async def _infer(self, request, body, labels):
-        model = self._model(request.path_params["name"], labels)
-        head, tail = binary.split(body, request.headers.get(binary.HEADER))
-        sentences, outputs, written = open_inference.read(
-            model, parsed(head), tail, self._max_tokens
-        )
-        head, tail = written(await self._answers(model, sentences, outputs))
-        if not tail:
-            return Response(head, media_type="application/json")
-        size = {binary.HEADER: str(len(head))}
-        return Response(head + tail, 200, size, "application/octet-stream")
+        model = self._model(request)
+        labels["model"] = model.name
+        items, names = open_inference.read(model, body, self._max_tokens)
+        answers = await self._answers(model, items, names)
+        return _json(open_inference.answer(model, body, names, answers))
 
     # Routes that tell about the service
 
     def _listed(self, request):
-        return _json(plain.listed(self._models, self._max_tokens))
+        fields = schemas.AboutModel.model_fields
+        models = [{n: getattr(m, n) for n in fields} for m in self._models.values()]
+        models = [{**about, "outputs": [*about["outputs"]]} for about in models]
+        return _json({"models": models, "max_tokens": self._max_tokens})
 
     def _counted(self, request):
-        return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        return Response(self._metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     def _document(self, request):
-        return _json(openapi.document(self._models))
+        return _json(schemas.document(self._operations))
 
-    @property
-    def _ready(self):
-        return any(w.ready for w in self._workers) and not self._connections.stopping
+    def _about(self, request):
+        return _json(open_inference.metadata(self._model(request)))
 
-    def _readiness(self, **about):
-        return _state({**about, "ready": self._ready})
+    def _state(self, request):
+        ready = any(worker.ready for worker in self._workers)
+        about = {"name": self._model(request).name} if request.path_params else {}
+        return JSONResponse({**about, "ready": ready}, 200 if ready else 503)
 
     def _health(self, request):
-        workers = {"ready": sum(w.ready for w in self._workers)}
+        ready = sum(worker.ready for worker in self._workers)
         about = {
             "live": True,
-            "ready": self._ready,
+            "ready": ready > 0,
             "version": version("keras-tagging"),
             "models": {name: model.kind for name, model in self._models.items()},
-            "workers": {**workers, "all": len(self._workers)},
+            "workers": {"ready": ready, "all": len(self._workers)},
         }
-        return JSONResponse(about, 200 if about["ready"] else 503)
-
-    def _model_ready(self, request):
-        return self._readiness(name=self._model(request.path_params["name"]).name)
-
-    def _described(self, describe):
-        """An endpoint that tells what a function tells about the model."""
-
-        def answer(request):
-            model = self._model(request.path_params["name"])
-            return _json(describe(model))
-
-        return self._get(answer)
+        return JSONResponse(about, 200 if ready else 503)
 
 
 async def _while_connected(request: Request, answering) -> Response:
@@ -315,15 +261,22 @@ async def _while_connected(request: Request, answering) -> Response:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if tasks[0].done():
             return tasks[0].result()
-        raise gone()
+        raise Problem(GONE, "the client has gone")
     finally:
         for task in tasks:
             task.cancel()
 
 
-def versioned(path: str) -> tuple[str, str]:
-    """The address of a model, without and with its version."""
-    return path, f"{path}/versions/{VERSION}"
+def _page(request) -> Response:
+    return FileResponse(STATIC / "page.html")
+
+
+def _server(request) -> Response:
+    return _json(open_inference.server())
+
+
+def _live(request) -> Response:
+    return JSONResponse({"live": True})
 
 
 def _json(content) -> Response:
@@ -331,28 +284,6 @@ def _json(content) -> Response:
     return Response(content, media_type="application/json")
 
 
-def _state(state: dict) -> Response:
-    return JSONResponse(state, 200 if all(state.values()) else 503)
-
-
-def _refused(request: Request, problem: Problem) -> Response:
-    response = JSONResponse({"error": problem.message}, problem.status)
-    if problem.status == 503:
-        response.headers["Retry-After"] = "1"
-    if problem.status in (408, 413):
-        response.headers["Connection"] = "close"  # there may be more of the body
-    return response
-
-
 def _no_such_page(request: Request, error: HTTPException) -> Response:
-    path = request.url.path[:100]
-    asked = _VERSIONED.match(path)
-    if error.status_code == 404 and asked and asked[1] != VERSION:
-        message = f"there is no version {asked[1]!r} of a model: each has {VERSION}"
-        return JSONResponse({"error": message}, 404, error.headers)
-    messages = {
-        404: f"there is nothing at {path}: GET /models lists the models",
-        405: f"{path} is for {(error.headers or {}).get('Allow')}",
-    }
-    message = messages.get(error.status_code, error.detail)
+    message = f"{request.url.path[:100]}: {error.detail}; GET /models lists the models"
     return JSONResponse({"error": message}, error.status_code, error.headers)

@@ -2,22 +2,67 @@
 
 No server that was tried does it as needed (see docs/serve.rst), so this is our own: a
 queue for each lane, and for each worker a loop that takes the oldest request of one and
-those that fit it, from another lane each time.
+those that fit it, from another lane each time. Large requests are cut into parts, so
+that small ones need not wait for the whole. The time to parse a sentence grows with the
+square of its length, and the search cannot be interrupted: long ones go to a process of
+their own.
 """
 
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.service.parts import Lane, parts
 from keras_tagging.service.problems import Problem
+from keras_tagging.service.worker import is_large
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
+
+
+class Lane(Enum):
+    """Requests, and parts of them, that wait for each other alone."""
+
+    SMALL = "small"
+    LARGE = "large"
+    LONG = "long"
+
+
+def parts(items: Sequence) -> Iterator[tuple[Lane, list]]:
+    """The parts of a request, in its order.
+
+    Args:
+        items: sentences, or texts; each of these is whole until it is cut into
+            sentences.
+    """
+    most = limits.SERVICE_PART_TOKENS
+    if items and isinstance(items[0], str):
+        groups = [*_groups(items, limits.SERVICE_TOKEN_CHARACTERS * most)]
+        lane = Lane.LARGE if len(groups) > 1 else Lane.SMALL
+        yield from ((lane, group) for group in groups)
+    elif is_large(items):
+        for group in _groups(items, most):
+            yield (Lane.LONG if len(group[0]) > most else Lane.LARGE), group
+    else:
+        yield Lane.SMALL, [*items]
+
+
+def _groups(items, most):
+    """Those that follow each other, in lists; one that is too long is alone."""
+    group, total = [], 0
+    for item in items:
+        if group and total + len(item) > most:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += len(item)
+    if group:
+        yield group
 
 
 @dataclass(eq=False, slots=True)
@@ -179,7 +224,7 @@ class Batcher:
             jobs = batch.jobs
             self._ran(batch.model, batch.sentences)
             try:
-                found = await worker.answer(
+                answers = await worker.answer(
                     batch.model, [(job.sentences, job.outputs) for job in jobs]
                 )
             except WorkerDied:
@@ -187,8 +232,8 @@ class Batcher:
                 continue
             except Exception as error:  # such as an answer that cannot be sent
                 log.exception("a batch was not answered")
-                found = [(500, f"no answer: {type(error).__name__}")] * len(jobs)
-            for job, answer in zip(jobs, found, strict=True):
+                answers = [(500, f"no answer: {type(error).__name__}")] * len(jobs)
+            for job, answer in zip(jobs, answers, strict=True):
                 if job.future.done():
                     continue
                 if isinstance(answer, tuple):

@@ -1,4 +1,4 @@
-"""Which requests are let in: what browsers must not be made to send is kept out.
+"""Which requests are let in, and what is written down of each.
 
 A page of anybody can have a browser send requests to this machine. It can neither hide
 its own address, the Origin, nor the name by which it found the service, the Host: so a
@@ -6,30 +6,40 @@ name of the page's own, which it has made to mean this machine (DNS rebinding), 
 Origin of a page from elsewhere are refused.
 """
 
-import asyncio
 import logging
 import re
 import socket
+import time
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from ipaddress import ip_address
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
-from keras_tagging.service.connections import Connections
-from keras_tagging.service.problems import Problem, shown, stopping
-from keras_tagging.utils import limits
+from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.problems import GONE, Problem, refusal, shown
 
 log = logging.getLogger(__name__)
+access_log = logging.getLogger("keras_tagging.access")
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:/@]+?))\.?(?::\d*)?")
 PLAIN = re.compile(r"[^][/@\s]+")
 ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/@?#\s]+")
 #: what tells orchestrators that the service is there, whatever they call it
 HEALTH = ("/health", "/v2/health/live", "/v2/health/ready")
-#: of every answer: a browser is to take it for what it says it is
+#: the page runs its own scripts, asks its own service, and loads nothing else
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'"
+)
+#: of every answer
 HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", POLICY.encode()),
+    (b"cache-control", b"no-cache"),  # another version may be served next
 ]
 #: what `curl -d` says of JSON if it is not told otherwise
 FORM = "application/x-www-form-urlencoded"
@@ -58,7 +68,6 @@ class Hosts:
                     "tagger.example.org"
                 )
         self._names = {"localhost", *names}
-        self._patterns = [name for name in self._names if "*" in name]
         self.anywhere = not _is_local(host)
         if self.anywhere:
             self._names |= {host.lower(), socket.gethostname().lower()}
@@ -72,18 +81,15 @@ class Hosts:
         """
         if host is None:
             return True
-        if not (found := HOST.fullmatch(host.lower())):
+        if not (match := HOST.fullmatch(host.lower())):
             return False
-        name = found[1] or found[2]
-        if name in self._names or _is_local(name):
-            return True
-        if self.anywhere and _address(name):
-            return True
-        return any(fnmatchcase(name, pattern) for pattern in self._patterns)
-
-    def __str__(self):
-        named = ", ".join(sorted(self._names - {"localhost"}))
-        return f"any address, localhost, {named}" if self.anywhere else "localhost"
+        name = match[1] or match[2]
+        return (
+            _is_local(name)
+            or self.anywhere
+            and _address(name) is not None
+            or any(fnmatchcase(name, pattern) for pattern in self._names)
+        )
 
 
 def _address(name):
@@ -98,106 +104,124 @@ def _is_local(name):
     return name.lower() == "localhost" or bool(address and address.is_loopback)
 
 
-def origins(given: list[str]) -> frozenset[str]:
+def origins(pages: list[str]) -> frozenset[str]:
     """Origins of pages that may send requests.
 
     Raises:
         ValueError: for what is none.
     """
-    for origin in given:
+    for origin in pages:
         if not ORIGIN.fullmatch(origin.lower()):
             raise ValueError(
                 f"--cors-origin {origin}: give the scheme, name and port of a page, "
                 "such as https://www.example.org, or *"
             )
-    return frozenset(origin.lower() for origin in given)
+    return frozenset(origin.lower() for origin in pages)
+
+
+def begin_log(path: Path | None) -> None:
+    """Has a line for each request written to the end of a file, or standard error.
+
+    None has words of users: neither bodies, nor what stands behind the `?` of an
+    address. A file that is moved away is begun anew.
+
+    Raises:
+        ValueError: if the file cannot be opened.
+    """
+    try:
+        handler = WatchedFileHandler(path, encoding="utf-8") if path else None
+    except OSError as error:
+        reason = error.strerror or error
+        raise ValueError(f"--access-log {path}: {reason}; give a new file") from error
+    handler = handler or logging.StreamHandler()
+    form = logging.Formatter(
+        "%(asctime)s.%(msecs)03dZ %(message)s", "%Y-%m-%dT%H:%M:%S"
+    )
+    form.converter = time.gmtime
+    handler.setFormatter(form)
+    access_log.handlers, access_log.propagate = [handler], False
+    access_log.setLevel(logging.INFO)
 
 
 class Gate:
-    """Refuses requests before anything of them is read; all answers have `HEADERS`.
+    """Refuses requests before anything of them is read; logs and counts all.
 
     Args:
-        app: of ASGI.
-        connections: of the service.
+        app: of ASGI. It names the route and the model that it asked, if it did, in the
+            `labels` of the request's state.
         hosts: by which it may be asked.
         origins: of pages that may ask it, beside its own.
-        refused: function of a request and a `Problem`: the answer.
+        metrics: that are counted.
     """
 
-    def __init__(self, app, connections: Connections, hosts, origins, refused):
-        self._app, self._connections, self._refused = app, connections, refused
+    def __init__(self, app, hosts: Hosts, origins: frozenset[str], metrics: Metrics):
+        self._app, self._metrics = app, metrics
         self._hosts, self._origins = hosts, origins
-        self._told = False
 
     async def __call__(self, scope, receive, send):
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request, answer, ends = Request(scope, receive), self._app, False
+        start, status, size = time.perf_counter(), GONE, 0
+        request, app = Request(scope), self._app
 
         async def sent(message):
+            nonlocal status, size
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], *HEADERS]
-                if ends or self._connections.stopping:
-                    headers = [h for h in headers if h[0] != b"connection"]
-                    headers.append((b"connection", b"close"))
-                message["headers"] = headers
+                status = message["status"]
+                took = f"total;dur={1000 * (time.perf_counter() - start):.2f}"
+                timing = (b"server-timing", took.encode())
+                message["headers"] = [*message["headers"], *HEADERS, timing]
+            else:
+                size += len(message.get("body", b""))
             await send(message)
 
         try:
-            if scope["path"] not in HEALTH:
-                self._check(request)
+            self._check(request)
         except Problem as problem:
-            answer = self._refused(request, problem)
-            if ends := problem.status == 503:
-                await _drained(request)
-        await answer(scope, receive, sent)
+            app = refusal(request, problem)
+        try:
+            await app(scope, receive, sent)
+        finally:
+            seconds = time.perf_counter() - start
+            if labels := getattr(request.state, "labels", None):
+                self._metrics.count(labels, status, seconds)
+            if access_log.handlers:
+                client = scope["client"][0] if scope["client"] else "-"
+                # as it was sent: ASCII without blanks or controls
+                path = scope["raw_path"][:200].decode("ascii", "replace")
+                asked = f"{client} {scope['method'][:20]} {path}"
+                access_log.info(f"{asked} {status} {size} {1000 * seconds:.1f}")
 
     def _check(self, request):
-        if self._connections.stopping:
-            raise stopping()
-        if getattr(request.state, "full", False):
-            raise Problem(503, "too many connections: try again in a second")
-        host = request.headers.get("host")
+        if request.url.path in HEALTH:
+            return
+        host, origin = request.headers.get("host"), request.headers.get("origin")
         if not self._hosts.allow(host):
-            remedy = "start it with --allowed-host and that name"
-            if not self._told:  # those who send many are not to fill the log
-                log.warning("refused a request for %s: %s", shown(host), remedy)
-                self._told = True
-            raise Problem(403, f"the service is not called {shown(host)}: {remedy}")
-        origin = request.headers.get("origin")
-        if origin is not None and not self._own(request, host, origin.lower()):
+            message = (
+                f"the service is not called {shown(host)}: start it with "
+                "--allowed-host and that name"
+            )
+            log.warning(message)
+            raise Problem(403, message)
+        if origin is not None and not self._may_ask(request, host, origin.lower()):
             raise Problem(
                 403,
                 f"pages of {shown(origin)} may not use the service: start it with "
                 "--cors-origin and that origin",
             )
-        kind = request.headers.get("content-type", FORM).partition(";")[0].lower()
-        if request.method == "POST" and not _may_be_json(kind.strip()):
+        kind = request.headers.get("content-type", FORM).partition(";")[0].strip()
+        json = kind.lower() in (FORM, "application/octet-stream")
+        if request.method == "POST" and not (json or kind.lower().endswith("json")):
             raise Problem(415, f"{shown(kind)} is not read: send application/json")
 
-    def _own(self, request, host, origin):
+    def _may_ask(self, request, host, origin):
         """Whether a page is the service's own, or may ask all the same."""
-        if origin in self._origins or "*" in self._origins:
-            return True
-        # set by browsers only: true also behind a proxy that changes the host
-        if request.headers.get("sec-fetch-site") == "same-origin":
-            return True
-        return host is not None and origin.partition("://")[2] == host.lower()
-
-
-def _may_be_json(kind):
-    return kind in (FORM, "application/octet-stream") or kind.endswith("json")
-
-
-async def _drained(request):
-    """Reads the body: who closes a connection with some unread resets it."""
-    size = 0
-    try:
-        async with asyncio.timeout(limits.SERVICE_REFUSING_SECONDS):
-            async for part in request.stream():
-                size += len(part)
-                if size > limits.SERVICE_BYTES:
-                    return
-    except (TimeoutError, ClientDisconnect):
-        pass
+        return (
+            origin in self._origins
+            or "*" in self._origins
+            # set by browsers only: true also behind a proxy that changes the host
+            or request.headers.get("sec-fetch-site") == "same-origin"
+            or host is not None
+            and origin.partition("://")[2] == host.lower()
+        )

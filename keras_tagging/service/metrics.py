@@ -1,7 +1,6 @@
 """The counters of the service, in Prometheus' text format."""
 
 from prometheus_client import (
-    CONTENT_TYPE_LATEST,
     CollectorRegistry,
     Counter,
     Gauge,
@@ -10,7 +9,6 @@ from prometheus_client import (
     generate_latest,
 )
 
-CONTENT_TYPE = CONTENT_TYPE_LATEST
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60)
 SENTENCES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
@@ -19,46 +17,52 @@ class Metrics:
     """Counters, histograms and gauges of one service."""
 
     def __init__(self):
-        self._registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        self.requests = Counter(
-            "keras_tagging_requests",
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._requests = self._made(
+            Counter,
+            "requests",
             "Requests for a model, by route and status.",
             ["model", "route", "status"],
-            registry=registry,
         )
-        self.seconds = Histogram(
-            "keras_tagging_request_seconds",
+        self._seconds = self._made(
+            Histogram,
+            "request_seconds",
             "From the request to its answer.",
             ["model"],
             buckets=SECONDS,
-            registry=registry,
         )
-        self.tokens = Counter(
-            "keras_tagging_tokens", "Tokens answered.", ["model"], registry=registry
-        )
-        self.batches = Histogram(
-            "keras_tagging_batch_sentences",
+        self.tokens = self._made(Counter, "tokens", "Tokens answered.", ["model"])
+        self.batches = self._made(
+            Histogram,
+            "batch_sentences",
             "Sentences of a batch.",
             ["model"],
             buckets=SENTENCES,
-            registry=registry,
         )
-        self.replaced = Counter(
-            "keras_tagging_workers_replaced",
-            "Workers that have ended and were replaced.",
-            registry=registry,
+        self.replaced = self._made(
+            Counter, "workers_replaced", "Workers that have ended and were replaced."
         )
-        self.waiting = Gauge(
-            "keras_tagging_waiting_requests",
-            "Requests that no worker has yet.",
-            registry=registry,
+        self.waiting = self._made(
+            Gauge, "waiting_requests", "Requests that no worker has yet."
         )
-        self.ready = Gauge(
-            "keras_tagging_ready_workers",
-            "Workers that can answer.",
-            registry=registry,
-        )
+        self.ready = self._made(Gauge, "ready_workers", "Workers that can answer.")
+
+    def _made(self, kind, name, about, labels=(), **options):
+        name = f"keras_tagging_{name}"
+        return kind(name, about, labels, registry=self._registry, **options)
+
+    def count(self, labels: dict[str, str], status: int, seconds: float) -> None:
+        """Count a request for a model.
+
+        Args:
+            labels: the route, and the model or "" if there is none of its name.
+            status: of its answer.
+            seconds: that it took.
+        """
+        self._requests.labels(**labels, status=str(status)).inc()
+        if labels["model"]:
+            self._seconds.labels(labels["model"]).observe(seconds)
 
     def text(self) -> bytes:
         return generate_latest(self._registry)

@@ -1,24 +1,18 @@
-"""The Open Inference Protocol, KServe's V2, over REST.
+"""The Open Inference Protocol, KServe's V2, over REST and in JSON.
 
 https://github.com/kserve/open-inference-protocol
 """
 
-import json
 from importlib.metadata import version
-from math import prod
+from itertools import chain
 
-from keras_tagging.service import binary, texts
-from keras_tagging.service.problems import bad, shown
-from keras_tagging.service.tensors import (
-    V2,
-    VERSION,
-    Model,
-    check_text,
-    padded,
-    sentences,
-)
+from keras_tagging.service.own_json import as_conllu
+from keras_tagging.service.problems import Problem, shown
+from keras_tagging.service.schemas import InferRequest
+from keras_tagging.service.served_model import Model, check_texts, check_tokens
 
-WHOLE = set(binary.NUMBERS) - {"FP32"}  # types of `lengths`
+VERSION = "1"  # of each model; there is no other
+TYPES = {"string": "BYTES", "float": "FP32", "int32": "INT32"}
 
 
 def server() -> dict:
@@ -26,20 +20,25 @@ def server() -> dict:
     return {
         "name": "keras-tagging",
         "version": version("keras-tagging"),
-        "extensions": ["binary_tensor_data"],
+        "extensions": [],
     }
 
 
 def metadata(model: Model) -> dict:
     """The answer to `GET /v2/models/NAME`."""
-    inputs = [
-        {"name": name, "datatype": V2[type], "shape": [-1] * rank}
-        for name, (type, rank) in model.inputs.items()
-    ]
-    outputs = [
-        {"name": name, "datatype": V2[output.type], "shape": model.shape(name)}
-        for name, output in model.outputs.items()
-    ]
+    if model.reads_text:
+        inputs = [{"name": "text", "datatype": "BYTES", "shape": [-1]}]
+    else:
+        inputs = [
+            {"name": name, "datatype": "BYTES", "shape": [-1, -1]}
+            for name in ("tokens", *model.columns)
+        ]
+        inputs.append({"name": "lengths", "datatype": "INT32", "shape": [-1]})
+    outputs = []
+    for name, output in model.outputs.items():
+        shape = [-1] if model.reads_text else [-1, -1]
+        shape += [model.top_k] if output.ranked else []
+        outputs.append({"name": name, "datatype": TYPES[output.type], "shape": shape})
     return {
         "name": model.name,
         "versions": [VERSION],
@@ -49,150 +48,118 @@ def metadata(model: Model) -> dict:
     }
 
 
-def read(model: Model, body, tail: memoryview, max_tokens: int):
-    """The sentences or texts of a body of `infer`, and how to write the answer.
-
-    Args:
-        model: that is asked.
-        body: the JSON.
-        tail: the binary part.
-        max_tokens: of all sentences.
-
-    Returns:
-        Sentences or texts, the outputs that are asked for, and a function of the
-        answers, which gives the JSON and the binary part.
+def read(model: Model, body: InferRequest, max_tokens: int) -> tuple[list, list[str]]:
+    """The sentences or texts of a request, and the outputs that are asked for.
 
     Raises:
-        Problem: if it is malformed.
+        Problem: if they do not fit the model.
     """
-    if not isinstance(body, dict) or not isinstance(body.get("inputs"), list):
-        raise bad("send an object with inputs: a list of tensors")
-    if isinstance(body.get("id"), str):
-        check_text(body["id"])
-    reader = binary.Reader(tail)
-    make = _of_texts if model.reads_text else _of_sentences
-    given, wide = make(model, body["inputs"], reader, max_tokens)
-    wanted, packed = _wanted(model, body)
-
-    def written(answers):
-        return _response(model, body, wide(answers, wanted), packed)
-
-    return given, wanted, written
-
-
-def _of_texts(model, tensors, reader, max_tokens):
-    """The texts, and the function from answers and names to the outputs by name."""
-    found = [_tensor(tensor, reader) for tensor in tensors]
-    reader.end()
-    if [name for name, _, _ in found] != ["text"]:
-        raise bad(f"{model.name} reads one input, text")
-    [(_, values, shape)] = found
-    if tensors[0]["datatype"] != "BYTES" or len(shape) != 1:
-        raise bad("text must be BYTES, with one axis: [texts]")
-    remedy = "send each as a string"
-    return texts.checked(values, max_tokens, "text", remedy), texts.columns
+    names = [output.name for output in body.outputs] or [*model.outputs]
+    for name in names:
+        if name not in model.outputs:
+            there = ", ".join(model.outputs)
+            raise Problem(400, f"{model.name} has no {shown(name)}: it has {there}")
+    tensors = {tensor.name: tensor for tensor in body.inputs}
+    if len(tensors) < len(body.inputs):
+        raise Problem(400, "two inputs have the same name")
+    if model.reads_text:
+        return _texts(model, tensors, max_tokens), names
+    lengths = tensors.pop("lengths", None)
+    if len({tuple(tensor.shape) for tensor in tensors.values()}) > 1:
+        raise Problem(400, "all inputs but lengths must have the same shape")
+    rows = {name: _rows(tensor) for name, tensor in tensors.items()}
+    tokens = rows.get("tokens", [])
+    check_tokens(tokens, max_tokens)
+    if lengths is not None:
+        sizes = _sizes(lengths, tokens)
+        rows = {name: _cut(values, sizes) for name, values in rows.items()}
+    return model.sentences(rows.pop("tokens", []), rows), names
 
 
-def _of_sentences(model, tensors, reader, max_tokens):
-    """The sentences, and the function from answers and names to the outputs by name."""
-    strings, lengths = {}, None
-    for tensor in tensors:
-        name, values, shape = _tensor(tensor, reader)
-        if name in strings or (name == "lengths" and lengths is not None):
-            raise bad(f"{name} is given twice")
-        if name == "lengths":
-            if tensor["datatype"] not in WHOLE or len(shape) != 1:
-                raise bad("lengths must be INT32, with one axis: [sentences]")
-            lengths = values
-        else:
-            if tensor["datatype"] != "BYTES" or len(shape) != 2:
-                raise bad(f"{name} must be BYTES, with two axes: [sentences, tokens]")
-            rows, width = shape
-            strings[name] = [values[i * width : (i + 1) * width] for i in range(rows)]
-    reader.end()
-    given = sentences(model, strings, lengths, max_tokens)
-    width = len(strings["tokens"][0])
-    return given, lambda answers, names: padded(model, answers, names, width)
+def _texts(model, tensors, max_tokens):
+    tensor = tensors.pop("text", None)
+    if tensors or tensor is None:
+        raise Problem(400, f"{model.name} reads one input, text")
+    texts = tensor.data
+    if not texts or tensor.shape != [len(texts)] or type(texts[0]) is not str:
+        raise Problem(400, "text must be strings, with one axis: [texts]")
+    check_texts(texts, max_tokens)
+    return texts
 
 
-def _tensor(tensor, reader):
-    """Name, flat values and shape of one input."""
-    if not isinstance(tensor, dict) or not isinstance(tensor.get("name"), str):
-        raise bad("each input must be an object with name, datatype, shape and data")
-    name, shape = tensor["name"][:100], tensor.get("shape")
-    # a product of many sizes would take long
-    right = isinstance(shape, list) and 1 <= len(shape) <= 2
-    right = right and all(type(n) is int and 0 <= n < 2**31 for n in shape)
+def _rows(tensor):
+    """The rows of a tensor of strings, which may be sent one after the other."""
+    name, rows = shown(tensor.name), tensor.data
+    strings = tensor.datatype == "BYTES" and not (rows and type(rows[0]) is int)
+    if not strings or len(tensor.shape) != 2:
+        raise Problem(400, f"{name} must be BYTES, with two axes: [sentences, tokens]")
+    count, width = tensor.shape
+    if rows and not isinstance(rows[0], list):
+        rows = [rows[i : i + width] for i in range(0, len(rows), max(width, 1))]
+    if len(rows) != count or any(len(row) != width for row in rows):
+        raise Problem(400, f"the data of {name} are not of the shape {tensor.shape}")
+    return rows
+
+
+def _sizes(tensor, rows):
+    """The number of tokens of each row, checked."""
+    lengths = tensor.data
+    right = len(lengths) == len(rows) and all(
+        type(length) is int and 0 <= length <= len(row)
+        for length, row in zip(lengths, rows, strict=True)
+    )
     if not right:
-        raise bad(f"the shape of {shown(name)} must be a list of one or two sizes")
-    if not isinstance(tensor.get("datatype"), str):
-        raise bad(f"{shown(name)} has no datatype, such as BYTES")
-    size = _parameters(tensor).get("binary_data_size")
-    if size is not None:
-        values = reader.take(name, tensor["datatype"], size)
-    elif isinstance(tensor.get("data"), list):
-        values = _flat(tensor["data"])
-    else:
-        raise bad(f"{shown(name)} has no data: it must be a list")
-    # a shape may be of 0 rows of any width
-    if len(values) != prod(shape) or len(shape) == 2 and shape[0] > len(values):
-        raise bad(f"{shown(name)} has {len(values)} values, which are not of {shape}")
-    return name, values, shape
+        raise Problem(
+            400,
+            "lengths must be an integer for each sentence, from 0 to the number of "
+            "its tokens",
+        )
+    return lengths
 
 
-def _flat(data):
-    """Values that may be nested, as rows."""
-    if not any(isinstance(value, list) for value in data):
-        return data
-    if not all(isinstance(value, list) for value in data):
-        raise bad("data must be values, or rows of them, and not both")
-    if len({len(row) for row in data}) > 1:
-        raise bad('the rows of data must have the same width: fill them with ""')
-    return [value for row in data for value in row]
+def _cut(rows, lengths):
+    return [row[:length] for row, length in zip(rows, lengths, strict=False)]
 
 
-def _parameters(part) -> dict:
-    found = part.get("parameters", {})
-    if not isinstance(found, dict):
-        raise bad("parameters must be an object")
-    return found
+def answer(
+    model: Model, body: InferRequest, names: list[str], answers: list[dict]
+) -> dict:
+    """The body of the answer to a request.
 
-
-def _wanted(model, body):
-    """The names of the outputs, and those that are to be binary."""
-    everything = bool(_parameters(body).get("binary_data_output"))
-    if not body.get("outputs"):
-        return [*model.outputs], set(model.outputs) if everything else set()
-    asked = {}
-    if not isinstance(body["outputs"], list):
-        raise bad("outputs must be a list of objects with a name")
-    for output in body["outputs"]:
-        if not isinstance(output, dict) or not isinstance(output.get("name"), str):
-            raise bad("outputs must be a list of objects with a name")
-        own = _parameters(output)
-        if own.keys() & {"classification", "shared_memory_region"}:
-            raise bad("outputs have neither classification nor shared memory here")
-        asked[output["name"]] = bool(own.get("binary_data", everything))
-    return model.chosen(asked), {name for name, packed in asked.items() if packed}
-
-
-def _response(model, body, outputs, packed) -> tuple[bytes, bytes]:
-    parts, tail = [], []
-    for name, rows in outputs.items():
+    Args:
+        model: that has answered.
+        body: of the request.
+        names: of the outputs.
+        answers: of each sentence or text, by the name of the output.
+    """
+    width = 0
+    if not model.reads_text:
+        [width] = {t.shape[1] for t in body.inputs if t.name == "tokens"}
+    outputs = []
+    for name in names:
         output = model.outputs[name]
-        shape, values = [len(rows)], rows
-        for _ in model.shape(name)[1:]:
-            shape.append(len(values[0]))
-            values = [value for row in values for value in row]
-        type = V2[output.type]
-        part = {"name": name, "datatype": type, "shape": shape}
-        if name in packed:
-            tail.append(binary.content(type, values))
-            part["parameters"] = {"binary_data_size": len(tail[-1])}
+        if model.reads_text:
+            values = [_text(name, row[name]) for row in answers]
+            shape = [len(values)]
         else:
-            part["data"] = values
-        parts.append(part)
-    answer = {"model_name": model.name, "model_version": VERSION, "outputs": parts}
-    if isinstance(body.get("id"), str):
-        answer["id"] = body["id"]
-    return json.dumps(answer, ensure_ascii=False).encode(), b"".join(tail)
+            padding = (
+                [output.padding] * model.top_k if output.ranked else output.padding
+            )
+            rows = [
+                [*row[name], *[padding] * (width - len(row[name]))] for row in answers
+            ]
+            values, shape = [*chain.from_iterable(rows)], [len(rows), width]
+            if output.ranked:
+                values = [*chain.from_iterable(values)]
+                shape.append(model.top_k)
+        datatype = TYPES[output.type]
+        outputs.append(
+            {"name": name, "datatype": datatype, "shape": shape, "data": values}
+        )
+    found = {"model_name": model.name, "model_version": VERSION, "outputs": outputs}
+    return found | ({"id": body.id} if body.id else {})
+
+
+def _text(name, sentences):
+    """The output of a text, as one string."""
+    return as_conllu(sentences) if name == "conllu" else f"[{', '.join(sentences)}]"

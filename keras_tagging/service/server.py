@@ -6,20 +6,18 @@ import signal
 import socket
 import tempfile
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import uvicorn
 
 from keras_tagging.runtime.folder import is_onnx
-from keras_tagging.service import access_log
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
-from keras_tagging.service.connections import Connection, Connections, Server
-from keras_tagging.service.gate import Hosts, origins
+from keras_tagging.service.connections import Connection
+from keras_tagging.service.gate import Hosts, begin_log, origins
 from keras_tagging.service.metrics import Metrics
 from keras_tagging.service.model_files import as_onnx, named
-from keras_tagging.service.tensors import Model
+from keras_tagging.service.served_model import Model
 from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
@@ -63,7 +61,7 @@ def serve(
     hosts, pages = Hosts(host, allowed_hosts), origins(cors_origins)
     paths = named(arguments)
     if access:
-        access_log.begin(None if access is True else access)
+        begin_log(None if access is True else access)
     settings = {
         "max_batch": max_batch,
         "max_tokens": max_tokens,
@@ -98,7 +96,6 @@ def exported(paths: dict[str, Path]):
 
 async def _serve(listener, files, count, settings, hosts, pages):
     _raise_descriptors()
-    connections = Connections()
     metrics = Metrics()
     workers = [Worker(files, metrics.replaced.inc) for _ in range(count)]
     # others need not wait for it, neither in a queue nor for a core
@@ -114,25 +111,23 @@ async def _serve(listener, files, count, settings, hosts, pages):
         )
         service = Service(models, workers, batcher, metrics, settings["max_tokens"])
         config = uvicorn.Config(
-            service.app(connections, hosts, pages),
+            service.app(hosts, pages),
             log_level="error",  # strangers who send no HTTP are not to fill the log
             access_log=False,
             # of h11, which unlike httptools limits the size of headers
-            http=partial(Connection, connections),
+            http=Connection,
             ws="none",
             server_header=False,
             proxy_headers=False,
-            backlog=64,
+            # also how many asyncio lets in before it goes on
+            backlog=limits.SERVICE_CONNECTIONS,
             timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
         )
-        server = Server(config, connections)
+        server = uvicorn.Server(config)
         for number in SIGNALS:
             # uvicorn has both while it serves, and at the end sends them once more
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)
-        if hosts.anywhere:
-            told = f"It may be asked for as {hosts}; --allowed-host adds other names"
-            print(told, flush=True)
         await server.serve([listener])
     finally:
         for worker in (*workers, patient):

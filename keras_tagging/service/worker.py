@@ -3,24 +3,136 @@
 The functions are called by `workers`, from the process that speaks HTTP.
 """
 
+import json
 import os
 import signal
 import threading
 import traceback
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import chain
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 
 from keras_tagging import kinds
+from keras_tagging.data.annotation import as_object
 from keras_tagging.data.html import language_of
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.kinds import Output
+from keras_tagging.runtime import TextPipeline
 from keras_tagging.runtime.folder import PIPELINE
-from keras_tagging.service.tensors import TokenModel
-from keras_tagging.service.texts import TextModel
+from keras_tagging.utils import limits
 from keras_tagging.utils.heap import return_large_blocks
 
+#: the output `json` with the probabilities of labels
+PROBABLE = "json_with_probabilities"
+WORDS = "words"  # the number of them, which is asked for with every other output
+_models = {}
+
+
+class Lines(str):
+    """A text whose lines are one sentence each."""
+
+
+class Later(list):
+    """The sentences of a text that is to be run in parts, not annotated."""
+
+
+def is_large(sentences: Sequence) -> bool:
+    """Whether sentences are run in parts."""
+    return sum(map(len, sentences)) > limits.SERVICE_PART_TOKENS
+
+
+class TokenModel:
+    """A model that reads tokens, as a worker runs it.
+
+    Args:
+        model: that ONNX Runtime runs.
+    """
+
+    probabilities = False  # those of a tagger are outputs of their own
+
+    def __init__(self, model):
+        self.answer, self.outputs = model.answer, model.answers
+        self.columns, self.labels = model.columns, model.labels
+        self.architecture = model.architecture
+
+    def warm_up(self) -> int:
+        """Run it twice; the number of best tags that it gives for a token."""
+        for length in (1, 20):
+            words = ["a"] * length
+            columns = dict.fromkeys(self.columns, words)
+            [answer] = self.answer([Sentence(words, None, columns)], self.outputs)
+        ranked = (name for name, output in self.outputs.items() if output.ranked)
+        return max((len(answer[name][0]) for name in ranked), default=0)
+
+
+class TextModel:
+    """A pipeline that reads texts, as a worker runs it.
+
+    Args:
+        pipeline: of ONNX files.
+    """
+
+    columns, labels = (), ()
+    outputs = {
+        "json": Output("string", ""),
+        "conllu": Output("string", ""),
+        PROBABLE: Output("string", "", served=False),
+        WORDS: Output("int32", 0, served=False),
+    }
+
+    def __init__(self, pipeline: TextPipeline):
+        self._pipeline = pipeline
+        self.probabilities = bool(pipeline.probability_columns)
+        parts = pipeline.parts.values()
+        self.architecture = ", ".join(part.architecture for part in parts)
+
+    def warm_up(self) -> int:
+        """Run it; there are no best tags."""
+        self.answer(["It begins with this. And this is the second one."], ["json"])
+        return 0
+
+    def answer(self, items: list[str] | list[Sentence], names) -> list[dict[str, list]]:
+        """For each text, or sentence of one, the outputs of its sentences.
+
+        Those of a text that is to be run in parts are `Later`, as its sentences.
+        """
+        texts = []
+        for item in items:
+            if isinstance(item, str):
+                lines = isinstance(item, Lines)
+                sentences = [*self._pipeline.sentences(str(item), lines=lines)]
+                texts.append(Later(sentences) if is_large(sentences) else sentences)
+            else:
+                texts.append([item])
+        now = chain.from_iterable(text for text in texts if not isinstance(text, Later))
+        probable = PROBABLE in names
+        annotated = iter(self._pipeline.annotate_together([*now], probable))
+        answers = []
+        for text in texts:
+            later = isinstance(text, Later)
+            sentences = [] if later else [next(annotated) for _ in text]
+            answers.append(
+                {n: text if later else [*map(_FORMS[n], sentences)] for n in names}
+            )
+        return answers
+
+
+def _as_json(sentence: Sentence) -> str:
+    return json.dumps(as_object(sentence), ensure_ascii=False)
+
+
+#: by output, how a sentence is written; CoNLL-U, which has numbers, is written where
+#: the whole text is, and others of a batch may have asked for probabilities
+_FORMS = {
+    "json": lambda s: _as_json(replace(s, probabilities={}) if s.probabilities else s),
+    "conllu": lambda sentence: sentence,
+    PROBABLE: _as_json,
+    WORDS: len,
+}
 #: how a worker runs a model, by what that reads
 READERS = {"tokens": TokenModel, "text": TextModel}
-_models = {}
 
 
 def run(connection: Connection, niceness: int) -> None:
@@ -41,11 +153,11 @@ def run(connection: Connection, niceness: int) -> None:
         except EOFError:
             return
         try:
-            answered = True, functions[name](*args)
+            result = True, functions[name](*args)
         except Exception as error:
-            answered = False, error
+            result = False, error
         try:
-            connection.send(answered)
+            connection.send(result)
         except OSError:
             return  # nobody waits for it
         except Exception as error:  # it cannot be sent
@@ -94,15 +206,10 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             )
         model = runtime.load(path, threads=1)
         kind = kinds.of(model)
-        if kind.route is None:
+        if kind.route is None or isinstance(getattr(model, "labels", None), dict):
             raise ValueError(
-                f"{name} is a {kind}, which is served in a pipeline only: give the "
-                "folder of one"
-            )
-        if isinstance(getattr(model, "labels", None), dict):
-            raise ValueError(
-                f"{name} gives columns with names, such as {next(iter(model.labels))}, "
-                "which are served in a pipeline only: give the folder of one"
+                f"{name} is a {kind} without a route of its own, or of several "
+                "columns, which is served in a pipeline only: give the folder of one"
             )
         language = language_of(getattr(model, "metadata", {}))
         model = _models[name] = READERS[kind.reads](model)
@@ -161,10 +268,11 @@ def answer(name: str, jobs: list[tuple[list, list[str]]]) -> list:
 def _together(model, jobs):
     wanted = {output for _, outputs in jobs for output in outputs}
     names = [output for output in model.outputs if output in wanted]
-    sentences = [sentence for part, _ in jobs for sentence in part]
-    found = iter(model.answer(sentences, names))
-    return [[_chosen(next(found), outputs) for _ in part] for part, outputs in jobs]
-
-
-def _chosen(row, outputs):
-    return {name: row[name] for name in outputs}
+    rows = iter(model.answer([s for part, _ in jobs for s in part], names))
+    return [
+        [
+            {name: row[name] for name in outputs}
+            for _, row in zip(part, rows, strict=False)
+        ]
+        for part, outputs in jobs
+    ]

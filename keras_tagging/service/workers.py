@@ -26,60 +26,6 @@ class WorkerDied(Exception):
     """The process has ended, or was ended because it took too long."""
 
 
-class Link(asyncio.Protocol):
-    """The connection to one process, which answers in the order of the questions.
-
-    Args:
-        lost: called with it when the process has ended.
-    """
-
-    def __init__(self, lost):
-        self._lost, self._received, self._asked = lost, bytearray(), deque()
-
-    def ask(self, function: str, *args) -> asyncio.Future:
-        """The result or error of a function of `worker`; `WorkerDied` if it ends."""
-        content = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
-        future = asyncio.get_running_loop().create_future()
-        if self._transport.is_closing():
-            future.set_exception(WorkerDied())
-        else:
-            self._asked.append(future)
-            self._transport.write(SIZE.pack(len(content)) + content)
-        return future
-
-    def close(self) -> None:
-        """Lets the process end, once it has done what it does."""
-        self._transport.close()
-
-    # Those of asyncio
-
-    def connection_made(self, transport):
-        self._transport = transport
-
-    def data_received(self, data):
-        self._received += data
-        while len(self._received) >= SIZE.size:
-            end = SIZE.size + SIZE.unpack_from(self._received)[0]
-            if len(self._received) < end:
-                return
-            content = bytes(self._received[SIZE.size : end])
-            del self._received[:end]
-            if not (future := self._asked.popleft()).done():
-                try:
-                    right, found = pickle.loads(content)
-                # of the class of an error, which may be anybody's
-                except Exception as error:
-                    right, found = False, error
-                (future.set_result if right else future.set_exception)(found)
-
-    def connection_lost(self, error):
-        for future in self._asked:
-            if not future.done():
-                future.set_exception(WorkerDied())
-        self._asked.clear()
-        self._lost(self)
-
-
 class Worker:
     """One process, which is replaced when it ends.
 
@@ -96,7 +42,8 @@ class Worker:
     def __init__(self, files: dict, replaced=lambda: None, niceness: int = 0):
         self._files, self._replaced, self._niceness = files, replaced, niceness
         self._up = asyncio.Event()
-        self._process = self._link = self._replacing = None
+        self._process = self._writer = self._reading = self._replacing = None
+        self._asked = deque()  # what is not answered, the oldest first
         self.models, self.pid = {}, None
 
     @property
@@ -119,24 +66,56 @@ class Worker:
         with here, there:
             process.start()
             self._process = process
-            own = socket.socket(fileno=os.dup(here.fileno()))
-        loop = asyncio.get_running_loop()
-        made = await loop.create_connection(lambda: Link(self._dead), sock=own)
-        self._link = made[1]
+            connection = socket.socket(fileno=os.dup(here.fileno()))
+        reader, self._writer = await asyncio.open_connection(sock=connection)
+        self._reading = asyncio.create_task(self._read(reader, process))
         try:
-            self.pid, self.models = await self._link.ask("load", self._files)
+            self.pid, self.models = await self._ask("load", self._files)
         except BaseException:
-            self._link.close()
+            self._writer.close()
             raise
         self._up.set()
 
-    def _dead(self, link):
-        if link is not self._link or not self.ready:
-            return  # it is known
-        self._up.clear()
-        self._process.kill()
-        log.warning("worker %s has ended and is replaced", self.pid)
-        self._replacing = asyncio.create_task(self._replace(self._replaced))
+    def _ask(self, function: str, *args) -> asyncio.Future:
+        """The result or error of a function of `worker`; `WorkerDied` if it ends."""
+        content = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
+        future = asyncio.get_running_loop().create_future()
+        if self._reading.done():
+            future.set_exception(WorkerDied())
+        else:
+            self._asked.append(future)
+            self._writer.write(SIZE.pack(len(content)) + content)
+        return future
+
+    async def _read(self, reader, process):
+        """Hands out answers, in the order of the questions, until the process ends."""
+        try:
+            while True:
+                [size] = SIZE.unpack(await reader.readexactly(SIZE.size))
+                content = await reader.readexactly(size)
+                if not (future := self._asked.popleft()).done():
+                    try:
+                        right, result = pickle.loads(content)
+                    # of the class of an error, which may be anybody's
+                    except Exception as error:
+                        right, result = False, error
+                    (future.set_result if right else future.set_exception)(result)
+        except (OSError, asyncio.IncompleteReadError):
+            self._dead(process)
+
+    def _dead(self, process):
+        if process is not self._process:
+            return  # another one has replaced it
+        while self._asked:
+            if not (future := self._asked.popleft()).done():
+                future.set_exception(WorkerDied())
+        if self.ready:  # else it starts or stops
+            self._up.clear()
+            self._reading.cancel()
+            self._writer.close()
+            process.kill()
+            log.warning("worker %s has ended and is replaced", self.pid)
+            self._replacing = asyncio.create_task(self._replace(self._replaced))
 
     async def _replace(self, done=lambda: None):
         pause = 0.5
@@ -168,25 +147,22 @@ class Worker:
             WorkerDied: if the process has ended; there will be another one.
         """
         await self.up()
-        link = self._link
+        process = self._process
         try:
             async with asyncio.timeout(limits.SERVICE_SECONDS):
-                return await link.ask("answer", name, jobs)
+                return await self._ask("answer", name, jobs)
         except TimeoutError:
             log.error("worker %s takes too long", self.pid)
-            self._dead(link)
+            self._dead(process)
             raise WorkerDied from None
-        except WorkerDied:
-            self._dead(link)
-            raise
 
     async def stop(self) -> None:
         """Ends the process, once it has done what it does."""
         if self._replacing is not None:
             self._replacing.cancel()
         self._up.clear()
-        if self._link is not None:
-            self._link.close()
+        if self._writer is not None:
+            self._writer.close()
         await self._joined()
 
     async def _joined(self):

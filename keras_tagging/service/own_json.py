@@ -1,0 +1,121 @@
+"""Our own protocol, for people and for the page: /annotate, and /tag and the like."""
+
+from collections.abc import Callable
+from itertools import chain
+
+from keras_tagging.data.annotation import ConlluWriter
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.service.problems import Problem, shown
+from keras_tagging.service.schemas import TextRequest, TokensRequest
+from keras_tagging.service.served_model import Model, check_texts, check_tokens
+from keras_tagging.service.worker import PROBABLE, WORDS, Later, Lines
+
+
+def chosen(models: dict[str, Model], name: str | None, command: str) -> Model:
+    """The model that a body asks for.
+
+    Raises:
+        Problem: if it names none, and there are several, or names another kind.
+    """
+    fitting = [name for name, model in models.items() if model.command == command]
+    if name is None and len(fitting) == 1:
+        [name] = fitting
+    if name in fitting:
+        return models[name]
+    others = ", ".join(f"{model.name}: /{model.command}" for model in models.values())
+    what = "name a model" if name is None else f"there is no model {shown(name)}"
+    status = 400 if name is None or name in models else 404
+    raise Problem(status, f"{what} for /{command}: there are {others}")
+
+
+def read_tokens(model: Model, body: TokensRequest, max_tokens: int) -> list[Sentence]:
+    """The sentences of a body.
+
+    Raises:
+        Problem: if they do not fit the model.
+    """
+    check_tokens(body.sentences, max_tokens)
+    return model.sentences(body.sentences, body.columns)
+
+
+def read_texts(model: Model, body: TextRequest, max_tokens: int) -> list:
+    """The texts or sentences of a body.
+
+    Raises:
+        Problem: if they are too long, or lack a word.
+    """
+    if body.probabilities and not model.probabilities:
+        raise Problem(
+            400, f"{model.name} has no tagger, whose labels have probabilities"
+        )
+    if body.sentences is not None:
+        check_tokens(body.sentences, max_tokens)
+        if not all(map(all, body.sentences)):
+            raise Problem(400, "a word is empty: leave it out")
+        return model.sentences(body.sentences, {})
+    texts = [body.text] if body.texts is None else body.texts
+    check_texts(texts, max_tokens)
+    return [*map(Lines if body.input == "lines" else str, texts)]
+
+
+def output_of(body: TextRequest, accept: str) -> str:
+    """The output of a pipeline that is asked for, by the body or by the header."""
+    if body.probabilities:
+        return PROBABLE
+    plain = accept.partition(",")[0].partition(";")[0].strip() == "text/plain"
+    return body.output or ("conllu" if plain else "json")
+
+
+def written(body: TextRequest, output: str, answers: list[dict[str, list]]) -> str:
+    """The answers as CoNLL-U, or the part of the JSON that has them."""
+    documents = [answer[output] for answer in answers]
+    if output == "conllu":
+        if body.texts is None:
+            return as_conllu([*chain.from_iterable(documents)])
+        return "".join(map(as_conllu, documents, range(1, len(documents) + 1)))
+    if body.texts is None:
+        return f'"sentences": [{", ".join(chain.from_iterable(documents))}]'
+    rows = (f'{{"sentences": [{", ".join(document)}]}}' for document in documents)
+    return f'"documents": [{", ".join(rows)}]'
+
+
+def as_conllu(sentences: list[Sentence], number: int | None = None) -> str:
+    """The sentences of a text as `annotate` writes them.
+
+    Args:
+        sentences: annotated.
+        number: of the text, where there are several.
+
+    Raises:
+        Problem: if one of them has a word that cannot be written.
+    """
+    writer = ConlluWriter(None if number is None else str(number))
+    try:
+        return "".join(map(writer.write, sentences))
+    except ValueError as error:
+        raise Problem(400, str(error)) from None
+
+
+async def annotated(
+    ask: Callable, items: list[str] | list[Sentence], outputs: list[str]
+) -> list[dict[str, list]]:
+    """The answers of a pipeline for texts: the sentences of large ones are asked again.
+
+    Args:
+        ask: coroutine function of items and outputs.
+        items: texts, or sentences.
+        outputs: that are asked for.
+    """
+    answers = await ask(items, [*outputs, WORDS])
+    large = [answer[WORDS] for answer in answers if isinstance(answer[WORDS], Later)]
+    if not large:
+        return answers
+    rest = iter(await ask([*chain.from_iterable(large)], [*outputs, WORDS]))
+
+    def whole(answer):
+        if not isinstance(answer[WORDS], Later):
+            return answer
+        parts = [next(rest) for _ in answer[WORDS]]
+        return {name: [x for part in parts for x in part[name]] for name in answer}
+
+    return [*map(whole, answers)]
