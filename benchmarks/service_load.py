@@ -2,10 +2,9 @@
 
     python benchmarks/service_load.py URL tagger.onnx [--requests 2000] [--clients 8]
 
-URL is what `keras-tagging serve tagger.onnx` prints, or any other that answers
-TensorFlow Serving's `:predict`. Each request is one sentence of 1 to 200 tokens, drawn
-from words of the demo corpus, and each answer is compared with that of
-`keras_tagging.runtime`. `--pid` prints the memory of that process and its children
+URL is what `keras-tagging serve tagger.onnx` prints. Each request is one sentence of 1
+to 200 tokens, drawn from words of the demo corpus, and each answer is compared with
+that of `keras_tagging.runtime`. `--pid` prints the memory of that process and its children
 meanwhile, and their CPU time for each request. This process imports no TensorFlow.
 
     python benchmarks/service_load.py URL en --texts sentences.txt --pid PID --clients 1
@@ -95,8 +94,8 @@ class Client:
         if self._connection is None:
             self._connection = http.client.HTTPConnection(self._url.netloc, timeout=90)
         text = isinstance(given, str)
-        path = "/annotate" if text else f"/v1/models/{self._model}:predict"
-        body = {"instances": [{"tokens": given}]}
+        path = "/annotate" if text else "/tag"
+        body = {"model": self._model, "sentences": [given]}
         if text:
             body = {"model": self._model, "text": given}
         kind = {"Content-Type": "application/json"}
@@ -108,7 +107,7 @@ class Client:
         took, answer = time.perf_counter() - start, json.loads(content)
         if text:
             return upos(answer["sentences"]), took
-        return answer["predictions"][0]["tags"], took
+        return answer["sentences"][0]["tags"], took
 
 
 def load(url, model, given, expected, requests, clients, pid=None) -> None:

@@ -27,8 +27,8 @@ def serve(
 ) -> None:
     """Serve taggers, parsers and pipelines over HTTP, with a page to try them.
 
-    It speaks the Open Inference Protocol (KServe V2) and TensorFlow Serving's V1, and
-    has a page at its address. It needs neither TensorFlow nor Keras for ONNX files.
+    It speaks JSON of its own and the Open Inference Protocol (KServe V2), and has a
+    page at its address. It needs neither TensorFlow nor Keras for ONNX files.
     Ctrl+C or SIGTERM ends it, once the requests in flight are answered. Anyone who
     reaches its address can use it, but web pages of others cannot: there are no
     passwords.

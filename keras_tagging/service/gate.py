@@ -194,7 +194,7 @@ class Gate:
                 access_log.info(f"{asked} {status} {size} {1000 * seconds:.1f}")
 
     def _check(self, request):
-        if request.url.path in HEALTH:
+        if request.scope["path"] in HEALTH:
             return
         host, origin = request.headers.get("host"), request.headers.get("origin")
         if not self._hosts.allow(host):

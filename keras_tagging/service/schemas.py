@@ -18,7 +18,6 @@ from pydantic import (
     TypeAdapter,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 
 from keras_tagging.data.raw_text import WORD
 from keras_tagging.utils import limits
@@ -45,7 +44,7 @@ class Request(BaseModel):
 class TokensRequest(Request):
     """Sentences for a model that reads tokens: lists of words, or words and blanks."""
 
-    model: str | SkipJsonSchema[None] = None
+    model: str = None
     sentences: list[Words]
     columns: dict[str, list[list[Token]]] = {}
 
@@ -58,14 +57,14 @@ class TextRequest(Request):
             "oneOf": [{"required": [name]} for name in ("text", "texts", "sentences")]
         }
     )
-    model: str | SkipJsonSchema[None] = None
-    text: str | SkipJsonSchema[None] = None
-    texts: list[str] | SkipJsonSchema[None] = Field(None, min_length=1)
-    sentences: list[Words] | SkipJsonSchema[None] = None
+    model: str = None
+    text: str = None
+    texts: list[str] = Field(None, min_length=1)
+    sentences: list[Words] = None
     input: Literal["text", "lines"] = Field(
         "text", description="Whether each line of a text is one sentence."
     )
-    output: Literal["json", "conllu"] | SkipJsonSchema[None] = Field(
+    output: Literal["json", "conllu"] = Field(
         None, description="By default json, or conllu if text/plain is accepted."
     )
     probabilities: bool = Field(
@@ -89,15 +88,14 @@ class Tensor(BaseModel):
     model_config = ConfigDict(strict=True)
     name: str = Field(max_length=100)
     datatype: Literal["BYTES", "FP32", "INT32", "INT64"]
-    shape: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(
-        min_length=1, max_length=3
-    )
+    shape: list[int]
     data: list[Any]
 
 
 class Input(Tensor):
     """An input: strings, in rows or one after the other, or lengths."""
 
+    shape: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(max_length=2)
     data: list[Token] | list[list[Token]] | list[int]
 
 
@@ -204,7 +202,7 @@ class Sentence(BaseModel):
     end: int = 0
     tokens: list[SurfaceToken]
     spans: list[Span]
-    derivation: Derivation | SkipJsonSchema[None] = None
+    derivation: Derivation = None
 
 
 class Document(BaseModel):

@@ -180,9 +180,8 @@ SERVICE_TOKEN_LENGTH = 1_000
 #: Bytes of all requests together that are being read or wait. Beyond it the next one is
 #: asked to come back later.
 SERVICE_WAITING_BYTES = 2**26
-#: Connections at the same time, of all clients and of one address.
+#: Connections at the same time, and requests that are not answered.
 SERVICE_CONNECTIONS = 1_000
-SERVICE_CLIENT_CONNECTIONS = 500
 #: Sentences of a request, those without tokens included.
 SERVICE_SENTENCES = 1_000
 #: Tokens of a part of a request that is run in parts, which a parser takes a tenth of
@@ -196,8 +195,6 @@ SERVICE_READ_SECONDS = 20
 SERVICE_SECONDS = 60
 #: Seconds from a request to the last byte of its answer that its client has taken.
 SERVICE_ANSWER_SECONDS = 120
-#: Seconds in which a service that is stopped tells its clients so.
-SERVICE_REFUSING_SECONDS = 1
 #: Seconds that requests in flight are given when the service is stopped: all ends
 #: within the 30 that orchestrators usually wait.
 SERVICE_STOP_SECONDS = 25

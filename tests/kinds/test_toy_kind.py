@@ -99,9 +99,12 @@ def test_it_is_served(onnx_file):
         body = {"sentences": [WORDS[:2]]}
         [row] = service.post("/count", body).json()["sentences"]
         assert row == {"tokens": WORDS[:2], "counts": [1, 1]}
-        body = {"inputs": {"tokens": [WORDS[:2], ["a", ""]], "lengths": [2, 1]}}
-        found = service.post("/v1/models/counter:predict", body).json()
-        assert found == {"outputs": {"counts": [[1, 1], [1, -1]]}}
+        tokens = {"name": "tokens", "datatype": "BYTES", "shape": [2, 2]}
+        lengths = {"name": "lengths", "datatype": "INT32", "shape": [2]}
+        tokens["data"], lengths["data"] = [WORDS[:2], ["a", ""]], [2, 1]
+        body = {"inputs": [tokens, lengths]}
+        [found] = service.post("/v2/models/counter/infer", body).json()["outputs"]
+        assert found["data"] == [1, 1, 1, -1]
         assert service.get("/v2/models/counter").json()["outputs"] == [
             {"name": "counts", "datatype": "INT32", "shape": [-1, -1]}
         ]

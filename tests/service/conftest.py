@@ -1,4 +1,4 @@
-"""A running service with a tagger, a tagger with a column, and two parsers."""
+"""A running service with a tagger and two parsers, and one with a pipeline."""
 
 import os
 import re
@@ -24,10 +24,8 @@ from keras_tagging import Pipeline, runtime
 def model_files(train_sentences, tmp_path_factory):
     """ONNX files by the name of the model."""
     folder = tmp_path_factory.mktemp("served")
-    own = {"num_layers": 1, "tables": {}}  # all features
     made = {
-        "tagger": tagger("bigru", train_sentences, **own),
-        "columns": tagger("bigru", train_sentences, columns=("pos",), **own),
+        "tagger": tagger("bigru", train_sentences, num_layers=1, tables={}),
         "parser": random_parser("elman-parser", tags=None),
         "gold": random_parser("elman-parser"),
     }

@@ -1,23 +1,52 @@
-"""Clients that say nothing, are slow, or are many; and the end of a service."""
+"""Clients that say nothing, are slow, are many, or go; and the end of a service."""
 
 import asyncio
 import json
+import resource
+import socket
 
 import pytest
 import uvicorn
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from keras_tagging.service.app import _refused
-from keras_tagging.service.connections import Connection, Connections, Server
-from keras_tagging.service.gate import Gate, Hosts
+from keras_tagging.service.app import Service
+from keras_tagging.service.connections import Connection
+from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.problems import Problem, refusal
+from keras_tagging.service.schemas import TokensAnswer, TokensRequest
 from keras_tagging.utils import limits
 
 pytestmark = pytest.mark.one_backend
 HEAD = b"POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n"
-HEALTH = b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_health_is_answered_beside_1100_half_open_connections(service):
+    """Which say nothing, or send a byte of a head from time to time."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < 2500:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(2500, hard), hard))
+    host, port = service.url.removeprefix("http://").split(":")
+    held = []
+    try:
+        for i in range(1100):
+            held.append(socket.create_connection((host, int(port)), timeout=20))
+            if i % 2:
+                held[-1].sendall(b"GET /health HTTP/1.1\r\nX: ")
+        for _ in range(10):
+            for client in held[1::200]:
+                client.setblocking(False)
+                try:
+                    client.send(b"x")
+                except OSError:
+                    pass  # it had to make room
+            assert service.get("/health").status_code == 200
+            answer = service.post("/tag", {"sentences": ["a"]})
+            assert answer.status_code == 200
+    finally:
+        for client in held:
+            client.close()
 
 
 class Client:
@@ -32,12 +61,12 @@ class Client:
         return self
 
     async def hear(self):
-        """The status, whether the connection ends, and the body of the next answer."""
+        """The status of the next answer."""
         async with asyncio.timeout(10):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
             size = int(head.partition("content-length: ")[2].split()[0])
-            body = await self.reader.readexactly(size)
-        return int(head.split()[1]), "connection: close" in head, body
+            await self.reader.readexactly(size)
+        return int(head.split()[1])
 
     async def ask(self, request):
         self.writer.write(request)
@@ -46,7 +75,10 @@ class Client:
     async def ended(self):
         """Whether there is an end, and not an answer."""
         async with asyncio.timeout(10):
-            return await self.reader.read(1) == b""
+            try:
+                return await self.reader.read(1) == b""
+            except ConnectionResetError:
+                return True
 
 
 def served(test, monkeypatch, **patched):
@@ -55,39 +87,23 @@ def served(test, monkeypatch, **patched):
         monkeypatch.setattr(limits, name, value)
 
     async def run():
-        connections, go = Connections(), asyncio.Event()
+        go = asyncio.Event()
 
         async def tag(request):
             await request.body()
             await go.wait()
             return JSONResponse({"error": None})
 
-        async def live(request):
-            return JSONResponse({"live": True})
-
-        app = Starlette(
-            routes=[
-                Route("/tag", tag, methods=["POST"]),
-                Route("/v2/health/live", live),
-            ],
-            middleware=[
-                Middleware(Gate, connections, Hosts("::1"), frozenset(), _refused)
-            ],
-        )
-        config = uvicorn.Config(
-            app,
-            port=0,
-            http=lambda **options: Connection(connections, **options),
-            log_level="error",
-            timeout_graceful_shutdown=5,
-        )
-        server = Server(config, connections)
+        app = Starlette(routes=[Route("/tag", tag, methods=["POST"])])
+        options = {"log_level": "error", "timeout_graceful_shutdown": 5}
+        config = uvicorn.Config(app, port=0, http=Connection, **options)
+        server = uvicorn.Server(config)
         serving = asyncio.create_task(server._serve())  # without its signals
         while not server.started:
             await asyncio.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
         try:
-            await test(port, connections, server, go)
+            await test(port, server, go)
         finally:
             go.set()
             server.should_exit = True
@@ -96,7 +112,7 @@ def served(test, monkeypatch, **patched):
                 writer.transport.abort()
             await asyncio.sleep(0)
             Client.every.clear()
-        assert len(connections) == 0
+        assert not server.server_state.connections
 
     asyncio.run(run())
 
@@ -105,118 +121,137 @@ async def clients(port, count):
     return [await Client().to(port) for _ in range(count)]
 
 
-def test_who_says_nothing_makes_room(monkeypatch):
-    async def test(port, connections, server, go):
-        go.set()
-        silent = await clients(port, 4)
-        silent[3].writer.write(b"POST /tag HTTP/1.1\r\nX: ")  # no whole head either
-        [half] = await clients(port, 1)
-        half.writer.write(HEAD + b"{")  # no whole body either
-        asking = await clients(port, 5)
-        for client in asking:
-            assert (await client.ask(HEAD + b"null"))[0] == 200
-        assert all([await client.ended() for client in silent])
-        assert len(connections) <= 5
-
-    served(test, monkeypatch, SERVICE_CLIENT_CONNECTIONS=5)
-
-
-def test_those_with_requests_stay_and_health_is_answered(monkeypatch):
-    async def test(port, connections, server, go):
-        busy = await clients(port, 3)
+def test_who_owes_a_request_makes_room(monkeypatch):
+    async def test(port, server, go):
+        busy = await clients(port, 2)
         for client in busy:
             client.writer.write(HEAD + b"null")
-        await asyncio.sleep(0.1)
-        [health, other] = await clients(port, 2)
-        assert await other.ask(HEAD + b"null") == (
-            503,
-            True,
-            json.dumps(
-                {"error": "too many connections: try again in a second"},
-                separators=(",", ":"),
-            ).encode(),
-        )
-        [health] = await clients(port, 1)
-        assert (await health.ask(HEALTH))[0] == 200
+        silent = await clients(port, 3)
+        silent[1].writer.write(b"POST /tag HTTP/1.1\r\nX: ")  # no whole head either
+        silent[2].writer.write(HEAD + b"{")  # no whole body either
+        asking = await clients(port, 3)
+        assert all([await client.ended() for client in silent])
+        assert len(server.server_state.connections) == 5
         go.set()
-        assert [(await client.hear())[0] for client in busy] == [200] * 3
+        for client in busy:  # with requests they stay
+            assert await client.hear() == 200
+        for client in asking:
+            assert await client.ask(HEAD + b"null") == 200
 
-    served(test, monkeypatch, SERVICE_CONNECTIONS=3)
+    served(test, monkeypatch, SERVICE_CONNECTIONS=5)
 
 
-def test_the_address_with_the_most_connections_loses_one(monkeypatch):
-    monkeypatch.setattr(limits, "SERVICE_CONNECTIONS", 5)
-    ended, connections = [], Connections()
+def test_the_address_with_the_most_connections_loses_one():
+    class Fake(Connection):
+        address = "b"
+        ended = False
 
-    class Fake:
-        has_asked = in_request = False
-
-        def __init__(self, address):
+        def __init__(self, connections, since, address="b"):
+            self.connections, self.owes_since = connections, since
             self.address = address
 
-        def end(self, answer=b""):
-            ended.append(self)
-            connections.remove(self)
+        def end(self):
+            self.ended = True
 
-    few, many = Fake("a"), [Fake("b") for _ in range(4)]
-    assert all(map(connections.add, [few, *many])) and not ended
-    assert connections.add(Fake("c")) and ended == [many[0]]
-    connections.runs(many[1])
-    many[2].has_asked = True
-    assert connections.add(Fake("c")) and ended == [many[0], many[3]]
+    connections = []
+    few = Fake(connections, 1, "a")
+    busy, late, early = (Fake(connections, since) for since in (None, 3, 2))
+    connections += [few, busy, late, early]
+    few._make_room()
+    assert [c.ended for c in connections] == [False, False, False, True]
 
 
 def test_heads_have_a_time(monkeypatch):
-    async def test(port, connections, server, go):
+    async def test(port, server, go):
         go.set()
         [nothing, slow, asking] = await clients(port, 3)
         slow.writer.write(b"POST /tag HTTP/1.1\r\nX: ")
-        await asyncio.sleep(0.15)
-        [new] = await clients(port, 1)
-        assert (await asking.ask(HEAD + b"null"))[0] == 200  # anew from here
-        connections.end_late()
-        assert await nothing.ended()
-        assert b"408 Request Timeout" in await slow.reader.read()
-        for client in (new, asking):
-            assert (await client.ask(HEALTH))[0] == 200
+        await asyncio.sleep(0.3)
+        assert await asking.ask(HEAD + b"null") == 200  # anew from here
+        assert await nothing.ended() and await slow.ended()
+        assert await asking.ask(HEAD + b"null") == 200
+        assert await asking.ended()
 
-    served(test, monkeypatch, SERVICE_HEAD_SECONDS=0.1)
+    served(test, monkeypatch, SERVICE_HEAD_SECONDS=0.6)
 
 
 def test_who_does_not_take_the_answer_loses_it(monkeypatch):
-    async def test(port, connections, server, go):
+    async def test(port, server, go):
         [client] = await clients(port, 1)
         client.writer.write(HEAD + b"null")
-        await asyncio.sleep(0.1)
-        connections.end_late()
         assert await client.ended()
 
-    served(test, monkeypatch, SERVICE_ANSWER_SECONDS=0.05)
+    short = {"SERVICE_HEAD_SECONDS": 0.1, "SERVICE_ANSWER_SECONDS": 0.1}
+    served(test, monkeypatch, **short)
 
 
-def test_after_a_signal_clients_are_told_and_nobody_is_reset(monkeypatch):
-    async def test(port, connections, server, go):
-        [asked, kept, parted, idle] = await clients(port, 4)
-        for client in (kept, parted, idle):
-            assert (await client.ask(HEALTH))[:2] == (200, False)
+def test_after_a_signal_what_came_before_is_answered(monkeypatch):
+    async def test(port, server, go):
+        [asked, idle] = await clients(port, 2)
         asked.writer.write(HEAD + b"null")
         await asyncio.sleep(0.1)
         server.should_exit = True
-        while not connections.stopping:
-            await asyncio.sleep(0.01)
-        [new] = await clients(port, 1)
-        parted.writer.write(HEAD)
-        await asyncio.sleep(0.1)
-        for client, request in (
-            (kept, HEAD + b"null"),
-            (parted, b"null"),
-            (new, HEAD + b"null"),
-        ):
-            status, closes, body = await client.ask(request)
-            assert (status, closes) == (503, True) and b"the service stops" in body
-            assert await client.ended()
-        go.set()  # what came before is answered
-        assert (await asked.hear())[:2] == (200, True)
         assert await idle.ended()
+        go.set()
+        assert await asked.hear() == 200
+        assert await asked.ended()
 
     served(test, monkeypatch)
+
+
+class Nobody:
+    """A batcher that never answers."""
+
+    waiting = 0
+
+
+def given_up(then):
+    """The status of an answer that never comes, and its text.
+
+    Args:
+        then: what happens after some time: a function of the task that answers the
+            request, and of the messages of its client.
+    """
+    cancelled = []
+
+    async def never(request, body, labels):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(body)
+
+    async def run():
+        messages = asyncio.Queue()
+        content = b'{"sentences": []}'
+        messages.put_nowait({"type": "http.request", "body": content})
+        service = Service({}, [], Nobody(), Metrics(), 10)
+        service._post("/tag", "", never, TokensRequest, TokensAnswer)
+        app = Starlette(routes=service._routes, exception_handlers={Problem: refusal})
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "headers": [], "method": "POST", "path": "/tag"}
+        task = asyncio.create_task(app(scope, messages.get, send))
+        await asyncio.sleep(0.02)
+        then(task, messages)
+        await asyncio.wait_for(task, 5)
+        await asyncio.sleep(0)
+        return sent[0]["status"], json.loads(sent[1]["body"])["error"]
+
+    answer = asyncio.run(run())
+    assert len(cancelled) == 1
+    return answer
+
+
+def test_a_client_that_goes():
+    def goes(task, messages):
+        messages.put_nowait({"type": "http.disconnect"})
+
+    assert given_up(goes) == (499, "the client has gone")
+
+
+def test_the_end_of_the_time_to_stop():
+    status, told = given_up(lambda task, messages: task.cancel())
+    assert status == 503 and "the service stops" in told

@@ -1,56 +1,47 @@
-"""Which requests are let in: names, pages from elsewhere, kinds of bodies."""
+"""Which requests are let in, and the line that is written of each."""
 
 import asyncio
 import json
+import logging
+import re
+import socket
+import time
+from importlib.metadata import version
 
 import pytest
 from starlette.responses import JSONResponse
 
-from keras_tagging.service.connections import Connections
-from keras_tagging.service.gate import Gate, Hosts, origins
+from keras_tagging.service import gate
+from keras_tagging.service.gate import Gate, Hosts, begin_log, origins
+from keras_tagging.service.metrics import Metrics
 
 pytestmark = pytest.mark.one_backend
+LINE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (\S+) (\S+) (\S+) (\d+) (\d+) \d+\.\d"
+ANSWER = JSONResponse({"error": None})
 
 
-def asked(headers=(), hosts=None, allowed=(), connections=None, **options):
-    """The status, the headers and the message of the answer to a request."""
-    found, body = [], options.pop("body", [b"{}"])
-    left = [
-        {"type": "http.request", "body": part, "more_body": i < len(body)}
-        for i, part in enumerate(body, 1)
-    ]
-
-    async def receive():
-        return left.pop(0)
+def asked(headers=(), allowed=(), path="/tag", app=ANSWER):
+    """The status and the message of the answer to a request."""
+    messages = []
 
     async def send(message):
-        found.append(message)
+        messages.append(message)
 
-    async def app(scope, receive, send):
-        await JSONResponse({"error": None})(scope, receive, send)
-
-    def refused(request, problem):
-        return JSONResponse({"error": problem.message}, problem.status)
-
-    hosts = hosts or Hosts("127.0.0.1")
-    if connections is None:
-        connections = Connections()
-    gate = Gate(app, connections, hosts, origins(allowed), refused)
     headers = {"host": "localhost:8000", **dict(headers)}
     scope = {
         "type": "http",
         "method": "POST",
-        "path": "/tag",
-        "state": {},
+        "path": path,
+        "raw_path": path.encode() * 100,
+        "client": None,
         "headers": [
             (k.encode(), v.encode()) for k, v in headers.items() if v is not None
         ],
-        **options,
     }
-    asyncio.run(gate(scope, receive, send))
-    start, body = found
-    sent = {k.decode(): v.decode() for k, v in start["headers"]}
-    return start["status"], sent, json.loads(body["body"])["error"], len(left)
+    door = Gate(app, Hosts("127.0.0.1"), origins(allowed), Metrics())
+    asyncio.run(door(scope, None, send))
+    start, body = messages
+    return start["status"], json.loads(body["body"])["error"]
 
 
 LOCAL = ["localhost", "LOCALHOST:8000", "localhost.", "127.0.0.1:1", "[::1]", "[::1]:8"]
@@ -73,7 +64,6 @@ def test_elsewhere_any_address_and_the_names_of_this_machine(host, monkeypatch):
     assert hosts.allow("tagger.example") == (host == "tagger.example")
     assert all(map(hosts.allow, LOCAL + ADDRESSES + ["box:8000"]))
     assert not any(map(hosts.allow, OTHERS))
-    assert "any address, localhost" in str(hosts) and "box" in str(hosts)
 
 
 def test_further_names():
@@ -89,15 +79,14 @@ def test_further_names():
 
 
 def test_a_name_that_a_page_has_made_to_mean_this_machine(caplog):
-    for _ in range(3):
-        status, _, told, _ = asked({"host": "evil.example:8000"})
-        assert status == 403 and told == (
-            "the service is not called 'evil.example:8000': start it with "
-            "--allowed-host and that name"
-        )
+    status, told = asked({"host": "evil.example:8000"})
+    assert status == 403 and told in caplog.text
+    assert told == (
+        "the service is not called 'evil.example:8000': start it with --allowed-host "
+        "and that name"
+    )
     for path in ("/v2/health/live", "/v2/health/ready"):  # of any orchestrator
         assert asked({"host": "pod.example"}, path=path)[0] == 200
-    assert "refused a request for 'evil.example:8000'" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -117,7 +106,7 @@ def test_a_name_that_a_page_has_made_to_mean_this_machine(caplog):
     ],
 )
 def test_pages_from_elsewhere(headers, allowed, status):
-    found, _, told, _ = asked(headers, allowed=allowed)
+    found, told = asked(headers, allowed=allowed)
     assert found == status
     assert (told is None) == (status == 200)
     assert told is None or "start it with --cors-origin and that origin" in told
@@ -143,23 +132,87 @@ def test_what_is_no_origin():
     ],
 )
 def test_kinds_of_bodies(kind, status):
-    found, _, told, _ = asked({"content-type": kind})
+    found, told = asked({"content-type": kind})
     assert found == status and (told is None or "send application/json" in told)
 
 
-def test_a_service_that_stops_tells_so_and_closes():
-    connections = Connections()
-    connections.stopping = True
-    status, headers, told, left = asked(connections=connections, body=[b"{", b"}"])
-    assert (status, headers["connection"], left) == (503, "close", 0)
-    assert "the service stops" in told
-    status, headers, _, _ = asked(connections=connections, path="/v2/health/live")
-    assert (status, headers["connection"]) == (200, "close")
+@pytest.fixture
+def log():
+    """The access log, which is left as it was."""
+    log = gate.access_log
+    before = log.handlers, log.propagate, log.level
+    yield log
+    for handler in log.handlers:
+        handler.close()
+    log.handlers, log.propagate = before[:2]
+    log.setLevel(before[2])
 
 
-def test_without_room_only_health_is_answered():
-    status, headers, told, left = asked(state={"full": True}, body=[b"{", b"}"])
-    assert (status, headers["connection"], left) == (503, "close", 0)
-    assert "too many connections" in told
-    status, headers, _, _ = asked(state={"full": True}, path="/v2/health/ready")
-    assert status == 200 and "connection" not in headers
+def lines_of(running, before, count):
+    """The fields of lines, each of which comes after its answer."""
+    until = time.monotonic() + 20
+    while len(lines := running.log.read_text().splitlines()[before:]) < count:
+        assert time.monotonic() < until, lines
+        time.sleep(0.01)
+    assert "secret" not in str(lines)
+    return [re.fullmatch(LINE, line).groups() for line in lines]
+
+
+def test_a_line_for_each_request(whole):
+    before = len(whole.log.read_text().splitlines())
+    answers = [
+        whole.get("/models?text=secret"),
+        whole.post("/annotate", {"text": "A secret."}),
+        whole.post("/annotate", {"secret": 1}),
+        whole.get("/nowhere/%0Aa"),
+    ]
+    asked = ["GET /models", "POST /annotate", "POST /annotate", "GET /nowhere/%0Aa"]
+    assert lines_of(whole, before, len(answers)) == [
+        ("127.0.0.1", *line.split(), str(x.status_code), str(len(x.content)))
+        for line, x in zip(asked, answers, strict=True)
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 400, 404]
+
+
+def test_a_client_that_does_not_send_the_rest(whole):
+    before = len(whole.log.read_text().splitlines())
+    host, port = whole.url.removeprefix("http://").split(":")
+    head = b"POST /annotate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(head + b"Content-Type: application/json\r\n\r\n{")
+        time.sleep(0.05)
+    assert [fields[3] for fields in lines_of(whole, before, 1)] == ["499"]
+
+
+def test_a_client_that_goes(log, tmp_path):
+    begin_log(tmp_path / "log")
+
+    async def app(scope, receive, send):
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asked(app=app)
+    [line] = (tmp_path / "log").read_text().splitlines()
+    client, method, path, *numbers = re.fullmatch(LINE, line).groups()
+    assert (client, method, len(path), numbers) == ("-", "POST", 200, ["499", "0"])
+
+
+def test_by_default_it_is_standard_error(log, capsys, tmp_path):
+    begin_log(None)
+    logging.getLogger("keras_tagging.access").info("a line")
+    assert capsys.readouterr().err.endswith("Z a line\n")
+    with pytest.raises(ValueError, match="--access-log .*directory; give a new file"):
+        begin_log(tmp_path)
+
+
+def test_health(whole):
+    other = {"Host": "tagger.example.org"}  # whatever an orchestrator calls it
+    answer = whole.http.get(f"{whole.url}/health", headers=other)
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "live": True,
+        "ready": True,
+        "version": version("keras-tagging"),
+        "models": {"whole": "pipeline", "tagger": "tagger"},
+        "workers": {"ready": 2, "all": 2},
+    }

@@ -172,7 +172,7 @@ def test_an_address_that_is_taken(model_files, service, capsys):
 
 
 def test_it_listens_on_the_loopback_alone(service):
-    assert service.line == (f"Serving tagger, columns, parser, gold at {service.url}\n")
+    assert service.line == (f"Serving tagger, parser, gold at {service.url}\n")
     assert service.url.startswith("http://127.0.0.1:")
     port = int(service.url.rpartition(":")[2])
     with pytest.raises(OSError):

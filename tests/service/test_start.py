@@ -121,14 +121,24 @@ def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
     (tmp_path / "m.onnx").write_bytes(b"")
     path = str(tmp_path / "m.onnx")
     tags = {"upos": ["N"], "feats": ["_"]}
-    for model, message in (
-        (
-            {"kind": "tagger", "labels": tags},
-            "are served in a",
-        ),
-        ({"kind": "segmenter"}, "m is a segmenter, which is served in a"),
-    ):
+    for model in ({"kind": "tagger", "labels": tags}, {"kind": "segmenter"}):
         given = SimpleNamespace(**model)
         monkeypatch.setattr(runtime, "load", lambda path, threads, x=given: x)
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match="is served in a pipeline only"):
             worker.load({"m": (path, stamp(path))})
+
+
+def test_a_pipeline_of_keras_is_exported_whole(tmp_path, monkeypatch):
+    (tmp_path / "pipeline.json").write_text('{"format": 1, "parts": {"tagger": {}}}')
+    asked = []
+
+    def run(command, **_):
+        asked.append(command[3:])
+        return SimpleNamespace(returncode=len(asked) - 1, stderr="error: no disk")
+
+    monkeypatch.setattr(files.subprocess, "run", run)
+    made = files.as_onnx("en", tmp_path, tmp_path / "made")
+    assert made == tmp_path / "made" / "en"
+    assert asked == [["export", str(tmp_path), str(made), "--onnx"]]
+    with pytest.raises(ValueError, match="no disk. Where .* en --onnx does it, and"):
+        files.as_onnx("en", tmp_path, tmp_path / "made")
