@@ -4,8 +4,9 @@
 
 URL is what `keras-tagging serve tagger.onnx` prints. Each request is one sentence of 1
 to 200 tokens, drawn from words of the demo corpus, and each answer is compared with
-that of `keras_tagging.runtime`. `--pid` prints the memory of that process and its children
-meanwhile, and their CPU time for each request. This process imports no TensorFlow.
+that of `keras_tagging.runtime`. `--pid` prints the memory of that process and its
+children meanwhile, and their CPU time for each request. This process imports no
+TensorFlow.
 
     python benchmarks/service_load.py URL en --texts sentences.txt --pid PID --clients 1
 
