@@ -28,11 +28,9 @@ def analyse(
 ) -> None:
     """Analyse the errors of a model, and write the result as one HTML file.
 
-    The page shows confusions, accuracy by frequency of labels and words in training, by
-    sentence length and position, calibration and learning curves; for a parser, also
-    attachment by relation, distance and part of speech; for a CCG parser, categories
-    and brackets by category, rule and length. It opens offline. The frequencies are
-    those of the corpus's training sentences; plots need matplotlib.
+    The page shows confusions, the share of right tokens by gold label, by frequency of
+    the word in training and by sentence length, and the worst sentences. It opens
+    offline. The frequencies are those of the corpus's training sentences.
 
     Examples:
         keras-tagging analyse runs/demo --corpus demo
@@ -45,7 +43,7 @@ def analyse(
         csv: Write all tables there, as CSV files.
         punctuation: For parsers, as in evaluate. Default: keep.
         subtypes: nsubj:pass is not nsubj.
-        rows: Rows to show of long tables such as confusions.
+        rows: Rows to show of each table.
     """
     if out is not None and out.is_dir():
         raise ValueError(
@@ -66,7 +64,6 @@ def analyse(
         model,
         sentences,
         data.train,
-        log=folder / "training.csv",
         title=f"Error analysis: {run} on {corpus}, {split} sentences",
         **counting,
     )
@@ -75,5 +72,5 @@ def analyse(
     print(percentages(analysis.overall, ["value", "low", "high"]))
     if csv is not None:
         analysis.to_csv(csv)
-    path = analysis.to_html(out or folder / f"analysis-{split}.html", rows, csv)
+    path = analysis.to_html(out or folder / f"analysis-{split}.html", rows)
     print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))

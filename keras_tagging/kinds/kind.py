@@ -73,7 +73,8 @@ class Kind:
         composed: whether its models are made of models of other kinds.
         options: those of `train` and `export` that not every kind has.
         figures: those that have counts for tests of significance.
-        analysis: place of the function that analyses its errors, or None.
+        analysis: place of the function that gives predicted labels to
+            `experiments.analysis`, or None.
 
     Example:
         >>> from keras_tagging import kinds

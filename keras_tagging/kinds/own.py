@@ -28,7 +28,7 @@ TAGGER = register(
         stage=1,
         options=("tags", "embeddings", "init", "teacher", "top_k"),
         figures=("accuracy", "f1", "word", "sent"),
-        analysis="keras_tagging.experiments.analysis.tagging:analyse_tagger",
+        analysis="keras_tagging.experiments.analysis:tagged_tokens",
     )
 )
 PARSER = register(
@@ -50,7 +50,7 @@ PARSER = register(
         stage=2,
         options=("tags", "embeddings", "bootstrap", "teacher"),
         figures=("uas", "las"),
-        analysis="keras_tagging.experiments.analysis.parsing:analyse_parser",
+        analysis="keras_tagging.experiments.analysis:parsed_tokens",
     )
 )
 #: of CCG parsers, whatever their search
@@ -68,7 +68,7 @@ OF_DERIVATIONS = {
         "coverage",
         "supertags",
     ),
-    "analysis": "keras_tagging.experiments.analysis.deriving:analyse_derivations",
+    "analysis": "keras_tagging.experiments.analysis:derived_tokens",
 }
 CCG_PARSER = register(
     Kind(

@@ -22,24 +22,20 @@ def test_analyse(program, run_dir, corpus_dir, tmp_path):
         assert overall[name] == pytest.approx(expected[name])
     words = pd.read_csv(tables / "by_word_frequency.csv").set_index("training")
     assert words.loc["unknown", "accuracy"] == pytest.approx(expected["oov_accuracy"])
-    logged = pd.read_csv(run_dir / "training.csv")
-    curves = pd.read_csv(tables / "learning_curves.csv")
-    pd.testing.assert_frame_equal(curves, logged)
     assert out.read_text().startswith("<!DOCTYPE html>")
 
 
 def test_analyse_a_file_without_training_sentences(
     program, run_dir, corpus_dir, tmp_path
 ):
-    # a .keras file without its folder's log, and where the report goes by itself
+    # where the report goes by itself
     model = tmp_path / "model.keras"
     model.write_bytes((run_dir / "model.keras").read_bytes())
     file = corpus_dir / "dev.conll"
     code, printed, err = program("analyse", model, "--corpus", file)
     assert (code, err) == (0, "")
     text = (tmp_path / "analysis-test.html").read_text()
-    assert "By label frequency: no training sentences were given." in text
-    assert "Learning curves: there is no log of the training." in text
+    assert "<h2>Confusions</h2>" in text and "By word frequency" not in text
 
 
 def test_analyse_warns_of_other_training_sentences(
