@@ -34,7 +34,7 @@ def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
         name: Show all about this one.
     """
     from keras_tagging.corpora.public import check_name
-    from keras_tagging.utils.cache import cache_folder
+    from keras_tagging.utils.download import cache_folder
 
     if name is None:
         rows = [["name", "what it is", "size", "where", "licence"]]

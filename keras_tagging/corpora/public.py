@@ -13,8 +13,7 @@ from pathlib import Path
 
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.cache import cache_folder
-from keras_tagging.utils.download import fetch, is_intact
+from keras_tagging.utils.download import cache_folder, fetch, is_intact
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import nearest
 

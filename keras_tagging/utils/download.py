@@ -12,6 +12,15 @@ RETRIES = 2
 TIMEOUT = (10, 60)  # seconds to connect, and between two blocks
 
 
+def cache_folder() -> Path:
+    """For downloads and vectors: KERAS_TAGGING_CACHE, or the user's cache folder."""
+    if folder := os.environ.get("KERAS_TAGGING_CACHE"):
+        return Path(folder).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("keras-tagging", appauthor=False)
+
+
 def is_intact(path: Path, checksum: str) -> bool:
     """Whether the file is there and has this checksum."""
     from pooch.hashes import hash_matches

@@ -7,7 +7,6 @@ saved model, and `card.json`, which tells its licence and its figures. There may
 """
 
 import json
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +20,6 @@ from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
 REMEDY = "install it again"
-#: what a model in the folder `models` of a clone may be called
-NAME = re.compile("[a-z][a-z0-9-]*")
 #: what runs ONNX files
 RUNTIME = ("onnxruntime", "onnxruntime_extensions")
 
@@ -122,24 +119,6 @@ def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
     return NamedModel(name, version, Path(places[0]) if places else gone)
 
 
-def in_clone(name: str) -> str | None:
-    """The folder of a model that is not installed, in a clone of this project.
-
-    Returns:
-        ./models/NAME if that is there, else the folder beside this package; None
-        without either.
-    """
-    if not NAME.fullmatch(name):
-        return None
-    clone = Path(__file__).parents[2]
-    places = {
-        f"./models/{name}": Path("models"),
-        f"{clone}/models/{name}": clone / "models",
-    }
-    found = (k for k, x in places.items() if (x / name / "pyproject.toml").is_file())
-    return next(found, None)
-
-
 def offered_by(folder: Path) -> str | None:
     """The model of a distribution that is a folder, such as ./models/en, not installed.
 
@@ -183,11 +162,14 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
             f"then give its name, {own}"
         )
     known = ", ".join(models) or "none"
-    if here := in_clone(str(model)):
-        raise ValueError(
-            f"{model}: this model is not installed: pip install {here} (the "
-            f"distribution keras-tagging-{model}; installed: {known})"
-        )
+    for clone in (Path("models"), Path(__file__).parents[2] / "models"):
+        if offered_by(clone / str(model)) is not None:
+            folder = clone / str(model)
+            raise ValueError(
+                f"{model}: this model is not installed: pip install "
+                f"{folder if folder.is_absolute() else f'./{folder}'} (the "
+                f"distribution keras-tagging-{model}; installed: {known})"
+            )
     near = nearest(model, models)
     raise ValueError(
         f"{model}: no such model, saved or installed (installed: {known})"

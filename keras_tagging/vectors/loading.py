@@ -14,7 +14,7 @@ import numpy as np
 
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.cache import cache_folder
+from keras_tagging.utils.download import cache_folder
 from keras_tagging.utils.stored import StoredArrays
 from keras_tagging.vectors.coverage import Normalise, Words, count_words, lookup_forms
 from keras_tagging.vectors.named import VECTORS, find_named

@@ -21,7 +21,7 @@ from keras_tagging.corpora.public import (
 )
 from keras_tagging.data import FORMATS, CorpusError
 from keras_tagging.data.readers import check_options
-from keras_tagging.utils.cache import cache_folder
+from keras_tagging.utils.download import cache_folder
 from keras_tagging.utils.stored import sha256_of
 
 TRAIN, TEST = b"a\tx\tD\n\nb\ty\tN\n", b"c\tz\tV\n"

@@ -105,7 +105,8 @@ def test_an_unknown_name_gets_the_nearest(site):
 def test_a_model_of_a_clone_is_to_be_installed(site, tmp_path, capsys):
     folder = tmp_path / "models" / "tinny"
     folder.mkdir(parents=True)
-    (folder / "pyproject.toml").write_text("")
+    described = f'[project.entry-points."{named_models.GROUP}"]\ntinny = "x"'
+    (folder / "pyproject.toml").write_text(described)
     match = r"^tinny: this model is not installed: pip install \./models/tinny \("
     for load in (keras_tagging.load, runtime.load, find_model):
         with pytest.raises(ValueError, match=match):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import (
@@ -22,7 +23,6 @@ from rich.progress import (
 
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
-from keras_tagging.utils.estimate import duration
 
 MODULE = "keras_tagging.experiments.reproduction.work"
 PAUSE = 2.0  # seconds between two looks at the epochs of running jobs
@@ -146,7 +146,7 @@ def _outcome(store: Store, job: Job) -> str:
     result = store.read(job)
     figures = result["figures"].items()
     words = [f"{k} -" if v is None else f"{k} {v:.2f}" for k, v in figures]
-    return f"{', '.join(words)} ({duration(result['seconds'])})"
+    return f"{', '.join(words)} ({timedelta(seconds=round(result['seconds']))})"
 
 
 def _progress() -> Progress:
