@@ -1,5 +1,4 @@
 import random
-from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -68,11 +67,8 @@ def test_half_of_all_occurrences_must_stand_in_slots_of_the_class():
     # most in slots, but of too many classes
     divided = f"{rome} rome/B-state_name rome/B-airport_name rome/O"
     assert classes_of(divided, "rome") == ["O"]
-
-
-def test_of_two_classes_with_equally_many_the_first_by_code_point():
-    assert classes_of("x/B-b x/B-a", "x") == ["a"]
-    assert classes_of("x/B-a x/B-b", "x") == ["a"]
+    # of two with equally many the first by code point
+    assert classes_of("x/B-b x/B-a", "x") == classes_of("x/B-a x/B-b", "x") == ["a"]
 
 
 def test_numbers_have_a_class_whatever_training_says():
@@ -93,25 +89,11 @@ def test_tags_and_other_columns_stay_and_sentences_are_new():
     assert found.columns == {"word_class": ["O", "city_name"], "pos": ["TO", "NN"]}
     assert given.columns["word_class"] == ["x", "y"]
     assert classes.annotate([Sentence([])])[0].columns == {"word_class": []}
-    with pytest.raises(FrozenInstanceError):
-        classes.lexicon = {}
-
-
-def test_the_tags_of_annotated_sentences_are_not_read():
-    classes = WordClasses.learn([tagged("rome/B-city_name to/O")])
-    test = tagged("to/B-city_name rome/O oslo/B-city_name")
-    untagged = Sentence(test.tokens)
-    assert (
-        classes.annotate([test])[0].columns == classes.annotate([untagged])[0].columns
-    )
 
 
 @pytest.mark.parametrize("tag", ["NN", "B-", "B-toloc.", "X-city_name", "o", "B"])
 def test_tags_that_are_no_slots_are_told(tag):
     with pytest.raises(ValueError, match=f"the tag '{tag}' is neither a slot label"):
         WordClasses.learn([Sentence(["rome"], [tag])])
-
-
-def test_sentences_without_tags_are_told():
     with pytest.raises(ValueError, match="sentence 1 has no tags"):
         WordClasses.learn([Sentence(["rome"])])
