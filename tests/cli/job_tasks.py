@@ -31,6 +31,8 @@ class Doubling:
                 os.kill(os.getpid(), signal.SIGKILL)
             if item < 0 and self.odd == "error":
                 raise LimitError("less than nothing", "give more")  # of two parts
+            if self.odd == "who":
+                yield os.getpid()
             yield self._met() if self.folder else 2 * item
 
     def _met(self):

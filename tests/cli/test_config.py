@@ -35,7 +35,6 @@ def test_training_takes_the_options_of_a_file(program, tmp_path):
         ("epochs = [1, 2]", "epochs has a single value, not [1, 2]"),
         ("epochs = ", "cannot be read as TOML: Invalid value (at end of document)"),
         ("[" * 9999, "cannot be read as TOML"),
-        ("\udcff", "cannot be read as TOML"),
         (" " * 2_000_000, "it is larger than a megabyte"),
         (None, "No such file or directory"),
     ],

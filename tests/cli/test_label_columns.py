@@ -85,21 +85,11 @@ def test_what_a_run_says(program, folder, run_of_three):
 
 def test_conllu_is_filled(program, folder, run_of_three):
     """And every other character stays, wherever the sentences come from."""
-    code, out, _ = program(
-        "tag",
-        run_of_three,
-        folder / "blank.txt",
-        "--format",
-        "conllu",
-        "--output",
-        "conllu",
-    )
+    tag = ["tag", run_of_three, "--output", "conllu"]
+    code, out, _ = program(*tag, folder / "blank.txt", "--format", "conllu")
     assert (code, out) == (0, treebank())
-    _, out, _ = program(
-        "tag", run_of_three, "--output", "conllu", stdin=treebank(blank=True)
-    )
-    assert out == treebank()
-    _, out, _ = program("tag", run_of_three, "--output", "conllu", stdin="the dog\n\n")
+    assert program(*tag, stdin=treebank(blank=True))[1] == treebank()
+    _, out, _ = program(*tag, stdin="the dog\n\n")
     assert out == (
         "1\tthe\t_\tDET\tDT\tDefinite=Def\t_\t_\t_\t_\n"
         "2\tdog\t_\tNOUN\tNN\tNumber=Sing\t_\t_\t_\t_\n\n\n"
@@ -182,27 +172,16 @@ def test_other_outputs(program, run_of_three):
 
 
 def test_what_has_no_place(failing, folder, run_of_three, run_of_one, tmp_path):
-    for args, message in {
-        ("--output", "text"): "--output text has no place for all",
-        ("--beta", "0.1"): "no place for all",
-        ("--output", "conllu", "--beta", "0.1"): "is not jsonl, and has no --beta",
-        ("--column", "xpos"): "is not jsonl, and has no --column",
-        (
-            "--output",
-            "conllu",
-            "--column",
-            "xpos",
-        ): "has columns of its own, upos, xpos",
-        (
-            "--output",
-            "conllu",
-            "--format",
-            "conllu",
-            "--errors",
-            "skip",
-        ): "--errors skip",
+    for options, message in {
+        "--output text": "--output text has no place for all",
+        "--beta 0.1": "no place for all",
+        "--output conllu --beta 0.1": "is not jsonl, and has no --beta",
+        "--column xpos": "is not jsonl, and has no --column",
+        "--output conllu --column xpos": "has columns of its own, upos, xpos",
+        "--output conllu --format conllu --errors skip": "--errors skip",
     }.items():
-        assert message in failing("tag", run_of_three, *args, stdin="a\n")
+        args = ["tag", run_of_three, *options.split()]
+        assert message in failing(*args, stdin="a\n")
     args = ["train", "bigru", "--corpus", folder, "--out", tmp_path / "x"]
     assert "no labels in the column 'ner'" in failing(*args, "--tags", "upos,ner")
     init = [*args, "--init", run_of_three]

@@ -108,7 +108,6 @@ def test_it_trains_all_parts(trained):
     for part in SMALL:
         own = [line for line in lines if line.startswith(f"{part}: epoch ")]
         assert [line.split()[2] for line in own] == ["1", "2"]
-        assert "left" in own[0]
     [size] = [line for line in lines if line.startswith("tagger: 8 upos, ")]
     assert all(name in size for name in ("xpos", "feats", "lemma"))
     assert "dev" in lines and "test" in lines
@@ -267,9 +266,9 @@ def test_probabilities(trained, pipeline, program, loaded, failing):
         for w in found
     ]
     error = failing(*args, "conllu", stdin="a")
-    assert "--output conllu has no place for probabilities: use jsonl" in error
+    assert "is not jsonl or csv, and has no --probabilities" in error
     error = failing(*tag, "--beta", "0.1", stdin="a")
-    assert "--output csv has no place for several tags: use jsonl" in error
+    assert "--output csv is not jsonl, and has no --beta" in error
     error = failing(*args, "jsonl", "--engine", "ray")
     assert "--engine ray has --workers, and no --probabilities" in error
     args[1], args[4] = trained[0] / "parser", "conllu"
@@ -303,67 +302,11 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     error = failing("annotate", trained[0] / "parser", stdin="a")
     assert "which --input text does not have: use --input conllu, or a pipe" in error
     error = failing("analyse", trained[0], "--corpus", "demo")
-    told = f"name {trained[0]}/segmenter.keras, or tagger.keras, or parser.keras beside"
-    assert told in error
-    args = ["--corpus", "demo", "--out", tmp_path / "new"]
-    for arch, option, name in (
-        ("bigru", "--teacher", "tagger"),
-        ("ffn-parser", "--teacher", "parser"),
-        ("bigru", "--init", "tagger"),
-        ("lstm-parser", "--bootstrap", "parser"),
-    ):
-        error = failing("train", arch, *args, option, trained[0])
-        assert f"give its {name}, {trained[0]}/{name}.keras\n" in error
-        assert (trained[0] / f"{name}.keras").is_file()
-
-
-def test_what_train_refuses(treebank, failing, tmp_path):
-    args = ["train", "pipeline", "--corpus", treebank, "--out", tmp_path / "new"]
-    error = failing(*args, "--tags", "upos")
-    assert "trains several models, and has no --tags" in error
-    assert "name the part" in failing(*args, "--set", "units=3")
-    assert "unknown part" in failing(*args, "--set", "taggr.units=3")
-    assert "unknown part" in failing(*args, "--parts", "lemmatizer")
-    assert "which is not trained" in failing(
-        *args, "--parts", "tagger", "--set", "parser.units=3"
-    )
-    assert "unknown bigru keyword 'unitz'" in failing(*args, "--set", "tagger.unitz=3")
-    other = ["train", "bigru", "--corpus", "demo", "--out", tmp_path / "x"]
-    assert "a single model" in failing(*other, "--parts", "tagger")
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.slow  # tests/pipelines/test_kills.py, and test_entities
-def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
-    """The parts before stay, and the part goes on with its next epoch."""
-    from keras_tagging.pipelines import training as pipeline_training
-
-    own = SETTINGS[2 * len(SMALL["segmenter"]) :]
-    args = ["--corpus", treebank, *PARTS, "--seed", 1, *own]
-    run = ["train", "pipeline", "--out", tmp_path / "killed", *args]
-
-    begin = pipeline_training.ProgressCallback.on_epoch_begin
-
-    def killed(callback, epoch, logs=None):
-        if (callback.progress.part, callback.before + epoch) == at:
-            raise KeyboardInterrupt
-        begin(callback, epoch, logs)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(pipeline_training.ProgressCallback, "on_epoch_begin", killed)
-        at = "jackknife", 1  # which is the second fold
-        assert program(*run)[0] == 130
-        at = "parser", 1
-        code, printed, _ = program(*run)
-        assert code == 130
-    assert "jackknife: epoch 1 of 2" not in printed
-    assert "jackknife: epoch 2 of 2" in printed
-    assert not (tmp_path / "killed" / "pipeline.json").exists()
-    code, printed, err = program(*run)
-    assert code == 0, err
-    assert "tagger: has been trained before" in printed
-    assert not (tmp_path / "killed" / "jackknife").exists()
-    assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
+    files = [f"{trained[0]}/{name}.keras" for name in ("segmenter", "tagger", "parser")]
+    assert f"a single model is needed: name {' or '.join(files)}\n" in error
+    args = ["--corpus", "demo", "--out", tmp_path / "new", "--init", trained[0]]
+    error = failing("train", "bigru", *args)
+    assert f"a tagger is needed: name {files[1]}\n" in error
 
 
 NAMES = {"Paris": "B-LOC", "Dogs": "B-PER", "bark": "I-PER"}
@@ -468,38 +411,6 @@ def test_a_finished_pipeline_stays(trained, treebank, tmp_path, failing):
     assert held(out) == before
 
 
-@pytest.mark.slow  # tests/pipelines/test_kills.py does so without training
-def test_a_finished_pipeline_stays_until_there_is_another(
-    trained, treebank, tmp_path, monkeypatch, program, failing
-):
-    """Killed while the other one is trained, the command goes on without --force."""
-    from keras_tagging.pipelines import training
-
-    out = tmp_path / "out"
-    shutil.copytree(trained[0], out)
-    before = held(out)
-    run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
-    run += ["--seed", 2]
-    with monkeypatch.context() as patched:
-        patched.setattr(training.Pipeline, "save", killed)
-        assert program(*run, "--force")[0] == 130
-    assert (out / "pipeline.json").read_bytes() == before[out / "pipeline.json"]
-    assert set(keras_tagging.load(out).parts) == {"segmenter", "tagger", "parser"}
-    assert "with another plan" in failing(*run[:-1], 3)
-    (out / ".save-left").mkdir()
-    code, printed, err = program(*run)
-    assert code == 0 and printed.count("has been trained before") == 4, err
-    assert (out / "pipeline.json").read_bytes() != before[out / "pipeline.json"]
-    assert "holds a finished pipeline" in failing(*run)
-    assert {path.name for path in out.iterdir()} == {
-        path.relative_to(out).parts[0] for path in before
-    }
-
-
-def killed(*_, **__):
-    raise KeyboardInterrupt
-
-
 def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnx", None)
@@ -543,7 +454,7 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     assert "a pipeline: keras-tagging annotate" in failing("tag", served, text)
 
 
-# The estimate
+# Progress
 
 
 def test_lines_tell_the_epochs(capsys):

@@ -42,23 +42,6 @@ def test_evaluate(run, program):
     assert code == 0 and "precision %" in out
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (["--corpus", "demo"], "the demo corpus has no text"),
-        (["--bootstrap", "x"], "a segmenter has no --bootstrap"),
-        (["--init", "x"], "a segmenter has no --init"),
-        (["--tags", "upos"], "a segmenter has no --tags"),
-        (["--embeddings", "x"], "a segmenter has no --embeddings"),
-        (["--set", "unit=3"], "did you mean 'units'"),
-    ],
-)
-def test_train_refuses(failing, tmp_path, options, message):
-    corpus = [] if "--corpus" in options else ["--corpus", FOLDER / "english.conllu"]
-    given = ["train", "segmenter", *corpus, "--out", tmp_path / "out", *options]
-    assert message in failing(*given)
-
-
 def test_other_corpora_have_no_text(failing, tmp_path):
     rows = tmp_path / "train.conll"
     rows.write_text("a\tB\nb\tC\n\n")
@@ -74,9 +57,3 @@ def test_what_others_do_a_segmenter_does_not(run, failing, tmp_path):
     assert "no analysis of a segmenter" in failing("analyse", run[0], *corpus)
     assert "holds a segmenter" in failing("tag", run[0], FOLDER / "french.conllu")
     assert "no --per-tag" in failing("evaluate", run[0], *corpus, "--per-tag")
-
-
-def test_list(program):
-    assert "segmenter" in program("list")[1]
-    code, out, _ = program("list", "segmenter")
-    assert code == 0 and "character_dim" in out and "word_dim" not in out

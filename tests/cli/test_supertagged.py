@@ -163,12 +163,3 @@ def test_categories_are_those_of_ccgbank():
             check_supertags(tags, "run")
     with pytest.raises(ValueError, match="--column x: run has one column of tags"):
         SupertagWriter(made_up(), "candc", None, "x", "run")
-
-
-def test_what_is_refused(failing, run_dir):
-    args = ["tag", run_dir, "--output", "candc"]
-    assert "is not jsonl, and has no --probabilities" in failing(
-        *args, "--probabilities"
-    )
-    assert "one column of tags" in failing(*args, "--column", "xpos", stdin="a\n")
-    assert "must be from 0 to 1" in failing(*args, "--beta", "-1", stdin="a\n")

@@ -53,11 +53,7 @@ def test_a_pupil_learns_from_an_ensemble(
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["bigru", "--temperature", 2], "without --teacher there is no --temperature"),
         (["bigru", "--teacher-weight", 0], "there is no --teacher-weight"),
-        (["segmenter", "--teacher", "RUN"], "a segmenter has no --teacher"),
-        (["pipeline", "--teacher", "RUN"], "several models, and has no --teacher"),
-        (["bigru", "--teacher", "none.keras"], "no such model"),
         (["bigru", "--teacher", "RUN", "--temperature", 0], "give a number above 0"),
         (["bilstm-crf", "--teacher", "RUN"], "a CRF learns whole paths"),
     ],

@@ -156,11 +156,6 @@ def test_tag_refuses_what_the_output_cannot_hold(failing, run_dir):
     assert "jsonl" in failing("tag", run_dir, "--beta", 0.1, "--output", "text")
 
 
-def test_an_export_has_a_form(failing, run_dir, tmp_path):
-    told = failing("export", run_dir, tmp_path / "foo.txt")
-    assert "foo.txt: .txt is no form of a model: name a file NAME.onnx, or a f" in told
-
-
 def test_export(program, run_dir, tmp_path):
     import tensorflow as tf
 
