@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence, as_sentences
 
 NO_CLASS = "O"
@@ -47,7 +48,7 @@ class WordClasses:
         """
         totals: Counter = Counter()
         in_class: dict[str, Counter] = defaultdict(Counter)
-        for sentence in as_sentences(sentences, tagged=True):
+        for sentence in annotated(sentences):
             for token, tag in zip(sentence.tokens, sentence.tags, strict=True):
                 word = token.lower()
                 totals[word] += 1

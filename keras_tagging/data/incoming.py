@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from numbers import Integral, Real
+from numbers import Integral
 
 from keras_tagging.data.formats.json_lines import flat_fields
 from keras_tagging.data.named_columns import field_of
@@ -49,16 +49,18 @@ def from_dataframe(
         >>> [(s.tokens, s.tags) for s in from_dataframe(frame)]
         [(['Show', 'flights'], ['V', 'N']), (['Thanks'], ['I'])]
     """
-    given = [name for name in getattr(frame, "columns", frame) if isinstance(name, str)]
-    header = header_of(given, sentence, token, tags, columns, needs_sentence=True)
-    rows = {name: _values(frame, name) for name in header.others}
-    rows = {n: [_text(v, n, i) for i, v in enumerate(rows[n])] for n in rows}
-    words = _values(frame, header.token)
-    words = [_text(value, header.token, i) for i, value in enumerate(words)]
-    labels = header.tags and _values(frame, header.tags)
-    if labels:
-        labels = [_label(v, names, header.tags, i) for i, v in enumerate(labels)]
-    found, seen = [], set()
+    there = [name for name in getattr(frame, "columns", frame) if isinstance(name, str)]
+    header = header_of(there, sentence, token, tags, columns, needs_sentence=True)
+
+    def texts(name: str, names: Sequence[str] | None = None) -> list[str]:
+        where = f"column {name!r}, row"
+        rows = enumerate(_values(frame, name))
+        return [_label(value, names, f"{where} {i}", name == tag) for i, value in rows]
+
+    tag = header.tags
+    words, rows = texts(header.token), {name: texts(name) for name in header.others}
+    labels = texts(tag, names) if tag else None
+    sentences, seen = [], set()
     for key, places in _sentences_of(frame, header):
         if key in seen:
             raise ValueError(
@@ -67,9 +69,9 @@ def from_dataframe(
             )
         seen.add(key)
         cut = slice(places.start, places.stop)
-        own = {field_of(name): rows[name][cut] for name in rows}
-        found.append(sentence_of(words[cut], labels[cut] if labels else None, own))
-    return found
+        further = {field_of(name): row[cut] for name, row in rows.items()}
+        sentences.append(sentence_of(words[cut], labels and labels[cut], further))
+    return sentences
 
 
 def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
@@ -105,35 +107,21 @@ def _is_nan(value) -> bool:
         return True
 
 
-def _label(value, names, name: str, row: int) -> str:
-    if isinstance(value, Real) and not _is_nan(value):
-        if not (isinstance(value, Integral) and names and 0 <= value < len(names)):
-            raise ValueError(
-                f"row {row} of the column {name!r} is {value!r}, which has no name: "
-                + (
-                    _too_few(names, value)
-                    or "give names=, the tags by their numbers, or a column of strings"
-                )
-            )
-        value = names[value]
-    return _text(value, name, row)
-
-
-def _too_few(names, value) -> str:
-    """The remedy for a number beyond the names that were given; "" for other values."""
-    if not names or not isinstance(value, Integral):
-        return ""
-    count = f"{len(names)} label{'s' * (len(names) != 1)}"
-    return f"names has {count}, and number {value} occurs"
-
-
-def _text(value, name: str, row: int) -> str:
+def _label(value, names: Sequence[str] | None, where: str, of_tags: bool) -> str:
+    """A value as a string: of tags, a number is that of a name."""
     if value is None or _is_nan(value):
         raise ValueError(
-            f"row {row} of the column {name!r} has no value: if it was read as NaN, as "
-            "the words NA and null are, read the file with keep_default_na=False"
+            f"{where}: there is no value; if it was read as NaN, as the words NA and "
+            "null are, read the file with keep_default_na=False"
         )
-    return str(value)
+    if of_tags and not isinstance(value, str):
+        if not isinstance(value, Integral) or not 0 <= value < len(names or ()):
+            raise ValueError(
+                f"{where}: {value!r} has no name; give names=, the tags by their "
+                f"numbers (there are {len(names or ())}), or strings"
+            )
+        value = names[value]
+    return str(value)  # NumPy has strings of its own
 
 
 def from_dataset(
@@ -165,27 +153,27 @@ def from_dataset(
         >>> from_dataset(rows, tags="ner_tags", names=["O", "B-PER"])[0].tags
         ['B-PER', 'O']
     """
-    options = {"tokens": tokens, "tags": tags, "columns": columns, "names": names}
     if isinstance(dataset, Mapping):
-        found = {}
+        options = {"tokens": tokens, "tags": tags, "columns": columns, "names": names}
+        splits = {}
         for split, theirs in SPLITS.items():
-            own = dataset.get(theirs, dataset.get(split))
-            found[split] = [] if own is None else from_dataset(own, **options)
-        if not any(found.values()):
+            part = dataset.get(theirs, dataset.get(split))
+            splits[split] = [] if part is None else from_dataset(part, **options)
+        if not any(splits.values()):
             listed = ", ".join(map(repr, dataset)) or "none"
             raise ValueError(f"no split train, validation or test: there are {listed}")
-        return Corpus(**found)
+        return Corpus(**splits)
     features = getattr(dataset, "features", None) or {}
-    labels = {field: _class_names(feature) for field, feature in features.items()}
-    classes = [field for field, own in labels.items() if own]
+    names_of = {field: _class_names(feature) for field, feature in features.items()}
+    classes = [field for field, classes in names_of.items() if classes]
     if tags is None and "tags" not in features and classes:
         if len(classes) > 1:
             listed = ", ".join(map(repr, classes))
             raise ValueError(f"name the field of tags, tags=: there are {listed}")
         tags = classes[0]
     if names is not None:
-        labels[tags or "tags"] = names
-    found = []
+        names_of[tags or "tags"] = names
+    sentences = []
     for number, row in enumerate(dataset, 1):
         if not isinstance(row, Mapping):
             raise ValueError(f"record {number} is a {type(row).__name__}, not a dict")
@@ -198,21 +186,22 @@ def from_dataset(
             continue
         wanted = [tokens, *columns, *([tags] if tags else [])]
         wanted += (name for name in fields if name not in row)  # of annotate
-        own = {}
+        lists = {}
         for name in dict.fromkeys([*wanted, "tags"]):
             if fields.get(name) is not None:
-                own[name] = _labels(fields[name], labels.get(name), name, number)
+                where = f"record {number}, {name!r}"
+                lists[name] = _labels(fields[name], names_of.get(name), where)
             elif name in wanted:
                 listed = ", ".join(map(repr, fields))
                 raise ValueError(f"record {number} has no {name!r}: it has {listed}")
-        words, own_tags = own.pop(tokens), own.pop(tags or "tags", None)
-        own.pop("tags", None)
-        further = {field_of(name): values for name, values in own.items()}
+        words, labels = lists.pop(tokens), lists.pop(tags or "tags", None)
+        lists.pop("tags", None)
+        further = {field_of(name): values for name, values in lists.items()}
         try:
-            found.append(sentence_of(words, own_tags, further))
+            sentences.append(sentence_of(words, labels, further))
         except ValueError as error:
             raise ValueError(f"record {number}: {error}") from None
-    return found
+    return sentences
 
 
 def _class_names(feature) -> list[str] | None:
@@ -220,28 +209,10 @@ def _class_names(feature) -> list[str] | None:
     return getattr(getattr(feature, "feature", feature), "names", None)
 
 
-def _labels(values, names, field: str, number: int) -> list[str]:
+def _labels(values, names: Sequence[str] | None, where: str) -> list[str]:
     if isinstance(values, str | Mapping):
-        what = "string" if isinstance(values, str) else "dict"
-        raise ValueError(
-            f"record {number}: {field!r} is a {what}: give a list with a value a word"
-        )
-    found = []
-    for value in values:
-        if not isinstance(value, str):
-            number_of = isinstance(value, Integral) and names is not None
-            if not number_of or not 0 <= value < len(names):
-                raise ValueError(
-                    f"record {number}: {value!r} in {field!r} is no string, and has no "
-                    "name: "
-                    + (
-                        _too_few(names, value)
-                        or "give names=, the labels by their numbers"
-                    )
-                )
-            value = names[value]
-        found.append(str(value))  # NumPy has strings of its own
-    return found
+        raise ValueError(f"{where} is {values!r:.40}: give a list with a value a word")
+    return [_label(value, names, where, of_tags=True) for value in values]
 
 
 def from_spacy(docs) -> list[Sentence]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from keras_tagging.data.sentence import Sentence, as_sentences, check_several
+from keras_tagging.data.sentence import Sentence, as_sentences
 
 ALIASES = {"upos": "pos"}
 # where CoNLL-U has `_` in the whole sentence, it is not annotated
@@ -81,39 +81,37 @@ def with_labels(
 
 def check_labelled(
     sentences: Sequence[Sentence],
-    names: Iterable[str],
+    names: Iterable[str | None],
     remedy: str = "give annotated sentences, or name other columns in tags=",
 ) -> None:
     """Raise a ValueError if a sentence is not annotated in one of the columns."""
     for number, sentence in enumerate(sentences, 1):
         for name in names:
-            if labels_of(sentence, name) is not None:
-                continue
-            words = " ".join(sentence.tokens[:4])[:40]
-            own = ["tags"] * (sentence.tags is not None) + [*sentence.columns]
-            raise ValueError(
-                f"sentence {number} has no labels in the column {name!r} (it begins "
-                f"{words!r}; its columns are {', '.join(own) or 'none'}): {remedy}"
-            )
+            if labels_of(sentence, name) is None:
+                words = " ".join(sentence.tokens[:4])[:40]
+                columns = ["tags"] * (sentence.tags is not None) + [*sentence.columns]
+                missing = "tags" if name is None else f"labels in the column {name!r}"
+                raise ValueError(
+                    f"sentence {number} has no {missing} (it begins {words!r}; its "
+                    f"columns are {', '.join(columns) or 'none'}): {remedy}"
+                )
 
 
-def annotated(sentences, names: Sequence[str | None]) -> list[Sentence]:
+def annotated(sentences, names: Sequence[str | None] = (None,)) -> list[Sentence]:
     """The sentences, after a check that they are annotated in these columns.
 
     Raises:
         ValueError: if a sentence is not; the message has its number.
     """
-    sentences = as_sentences(sentences, tagged=names[0] is None)
-    if names[0] is not None:
-        check_labelled(sentences, names)
+    sentences = as_sentences(sentences)
+    check_labelled(sentences, names)
     return sentences
 
 
 def check_names(names: Sequence[str]) -> None:
     """Raise a ValueError if these names cannot be the columns of one model."""
     fields = {}
-    taken = dict.fromkeys(RESERVED)
-    taken |= {f"figure {name}": None for name in TOGETHER}
+    taken = {**dict.fromkeys(RESERVED), **{f"figure {name}": None for name in TOGETHER}}
     for name in names:
         if not NAME.fullmatch(name) or name in RESERVED:
             raise ValueError(
@@ -176,26 +174,23 @@ def with_targets(x, y, names):
         if tuple(names) != (None,):
             wanted = ", ".join(f"{name!r}: [...]" for name in names)
             raise ValueError(
-                "y is one list, but the model learns columns: give "
-                + (f"y={{{wanted}}}, or " if wanted else "")
-                + "the annotation in the sentences, Sentence(tokens, columns=...)"
+                f"y is one list, but the model learns columns: give y={{{wanted}}}, or "
+                "the annotation in the sentences, Sentence(tokens, columns=...)"
             )
         y = {"tags": y}
     sentences = as_sentences(x)
-    rows = {}
-    for name, given in y.items():
-        check_several(given)
-        rows[name] = given = list(given)
-        if len(given) != len(sentences):
+    rows = {name: list(labels) for name, labels in y.items()}
+    for name, labels in rows.items():
+        if len(labels) != len(sentences):
             raise ValueError(
-                f"{len(sentences):,} sentences, but {len(given):,} of {name} in y: "
+                f"{len(sentences):,} sentences, but {len(labels):,} of {name} in y: "
                 "give a list for each sentence"
             )
     found = []
     for i, sentence in enumerate(sentences):
-        own = {name: _strings(given[i], name, i) for name, given in rows.items()}
+        labels = {name: _strings(rows[name][i], name, i) for name in rows}
         try:
-            found.append(with_labels(sentence, own))
+            found.append(with_labels(sentence, labels))
         except ValueError as error:
             raise ValueError(f"sentence {i + 1}: {error}") from None
     return found

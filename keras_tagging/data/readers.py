@@ -36,7 +36,7 @@ from keras_tagging.data.records import (
 from keras_tagging.data.rows import is_header
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.atomic import written_to
-from keras_tagging.utils.checks import check_choice
+from keras_tagging.utils.checks import check_choice, checked
 from keras_tagging.utils.suggestions import check_known
 
 # Wrongly decoded text has none of these, but nearly every line of binary data has one.
@@ -125,9 +125,8 @@ def _is_table(first: str, name: str) -> bool:
 
 
 def _is_binary(line: str | Exception) -> bool:
-    if not isinstance(line, UnicodeDecodeError):
-        return False
-    return _CONTROL.search(line.object) is not None
+    is_bytes = isinstance(line, UnicodeDecodeError)
+    return is_bytes and _CONTROL.search(line.object) is not None
 
 
 def _recognise_blanks(
@@ -215,47 +214,20 @@ def read(
     return _sentences(head, lines, name, format, errors, skipped, hint, options)
 
 
-def _numbers(value) -> bool:
-    kinds = list | tuple | set | frozenset | range
-    return isinstance(value, kinds) and all(type(x) is int for x in value)
-
-
-def _places(value) -> bool:
-    """Whether a mapping names indices alone; the reader refuses what is none."""
-    names = value.values() if isinstance(value, Mapping) else ()
-    return all(type(place) is int for place in names)
-
-
-#: options whose type is neither bool nor int: what tells a value, and what to give
-_TYPES = {
-    "separator": (lambda value: isinstance(value, str), "a string"),
-    "sections": (_numbers, "a list of their numbers, such as [23]"),
-    ("conll", "columns"): (_places, "indices of columns by name, such as {'pos': 1}"),
-}
-
-
 def check_options(format: str, options: Mapping[str, object]) -> None:
     """Raise a ValueError if the format or an option is unknown, or a type is wrong."""
     readers = FORMATS | PAIRED
     check_known("format", format, readers)
     parameters = inspect.signature(readers[format]).parameters.values()
-    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    for option, value in options.items():
-        if option not in known:
+    keywords = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
+    for name, value in options.items():
+        if name not in keywords:
             raise ValueError(
-                f"format {format!r} has no option {option!r}; "
-                f"it has {', '.join([*known, 'encoding'])}"
+                f"format {format!r} has no option {name!r}; "
+                f"it has {', '.join([*keywords, 'encoding'])}"
             )
-        if isinstance(known[option], bool) and not isinstance(value, bool):
-            raise ValueError(f"{option}={value!r}: give True or False")
-        if option.endswith("_column") and not isinstance(value, int | None):
-            raise ValueError(
-                f"{option}={value!r}: give the index of a column, counted from 0, or "
-                "from the end if negative"
-            )
-        expected = _TYPES.get((format, option)) or _TYPES.get(option)
-        if expected and value is not None and not expected[0](value):
-            raise ValueError(f"{option}={value!r}: give {expected[1]}")
+        # of collections the readers check the items
+        checked(name, value, keywords[name].annotation, keywords[name].default)
 
 
 def recognised(format: str) -> str:
@@ -336,39 +308,47 @@ def write(
             three carriage returns in the first line, which would end lines; for CoNLL
             also if sentences do not have the same columns.
     """
-    if format not in WRITTEN:
-        known = ", ".join(map(repr, WRITTEN))
-        raise ValueError(f"cannot write format {format!r}: known are {known}")
+    check_choice("format", format, WRITTEN)
     if isinstance(target, str | Path):
         with (
             written_to(Path(target)) as partial,
             open(partial, "w", encoding="utf-8", newline="\n") as stream,
         ):
             return write(sentences, stream, format)
-    names, is_start = None, True
+    first, is_start = None, True  # the columns of the first sentence
     for sentence in sentences:
-        tags = {} if sentence.tags is None else {"tags": sentence.tags}
-        clash = sentence.columns.keys() & {"tokens", "tags"}
+        columns = dict(sentence.columns)
+        clash = columns.keys() & {"tokens", "tags"}
         if clash and format != "conllu":
             raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
-        if format == "jsonl":
-            fields = {"tokens": sentence.tokens, **tags, **sentence.columns}
-            text = json_line(fields)
-        elif format == "conllu":
-            text = _as_conllu(sentence)
+        if format == "conllu":
+            unknown = ["_"] * len(sentence)
+            trees = {"head": unknown, "deprel": unknown}
+            whole = trees | {"pos": sentence.tags or unknown} | columns
+            text = as_conllu(
+                Sentence(sentence.tokens, None, whole), whole["head"], whole["deprel"]
+            )
         else:
-            text = _as_conll(sentence, names) + "\n"
-            if names is None and sentence.tokens:
-                names = _names_of(sentence)
+            tags = {} if sentence.tags is None else {"tags": sentence.tags}
+            if format == "jsonl":
+                text = json_line({"tokens": sentence.tokens, **tags, **columns})
+            else:
+                columns |= tags
+                text = _as_conll(sentence, columns, first) + "\n"
+                if first is None and sentence.tokens:
+                    first = list(columns)
         check_writable(text)
         if is_start and ends_in_returns(text):
-            words = " ".join(sentence.tokens[:4])[:40]
             raise ValueError(
-                f"{words!r} has carriage returns, and as the first line it "
-                "cannot be a CoNLL row: write 'jsonl' instead"
+                f"{_beginning(sentence)} has carriage returns, and as the first line "
+                "it cannot be a CoNLL row: write 'jsonl' instead"
             )
         is_start = False
         target.write(text)
+
+
+def _beginning(sentence: Sentence) -> str:
+    return repr(" ".join(sentence.tokens[:4])[:40])
 
 
 def check_writable(text: str) -> None:
@@ -383,37 +363,24 @@ def check_writable(text: str) -> None:
         ) from None
 
 
-def _names_of(sentence: Sentence) -> list[str]:
-    """The names of the columns behind the token; the tags come last."""
-    return [*sentence.columns, *([] if sentence.tags is None else ["tags"])]
-
-
-def _as_conll(sentence: Sentence, names: list[str] | None) -> str:
+def _as_conll(sentence: Sentence, columns: dict, names: list[str] | None) -> str:
     """The rows of a sentence.
 
     Args:
         sentence: which may have no token.
-        names: those of the columns of the first sentence; None for the first one.
+        columns: those behind the token; the tags come last.
+        names: of the columns of the first sentence; None for the first one.
     """
-    own = _names_of(sentence)
-    if names is not None and sentence.tokens and sorted(own) != sorted(names):
-        words = " ".join(sentence.tokens[:4])[:40]
-        columns, others = (", ".join(x) or "none" for x in (own, names))
+    if not sentence.tokens:
+        return ""
+    if names is not None and sorted(columns) != sorted(names):
+        has, first = (", ".join(x) or "none" for x in (columns, names))
         raise ValueError(
-            f"{words!r} has the columns {columns}, and the first sentence has {others}:"
-            " give all of them the same, or write 'jsonl' instead"
+            f"{_beginning(sentence)} has the columns {has}, and the first sentence has "
+            f"{first}: give all of them the same, or write 'jsonl' instead"
         )
-    fields = {**sentence.columns, "tags": sentence.tags}
-    columns = [fields[name] for name in names or own] if sentence.tokens else []
-    return as_rows([*zip(sentence.tokens, *columns, strict=True)], names is None)
-
-
-def _as_conllu(sentence: Sentence) -> str:
-    unknown = ["_"] * len(sentence)
-    columns = {"head": unknown, "deprel": unknown, "pos": sentence.tags or unknown}
-    columns |= sentence.columns
-    whole = Sentence(sentence.tokens, None, columns)
-    return as_conllu(whole, columns["head"], columns["deprel"])
+    rows = zip(sentence.tokens, *map(columns.get, names or columns), strict=True)
+    return as_rows([*rows], names is None)
 
 
 class CorpusFiles:

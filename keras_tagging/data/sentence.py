@@ -45,7 +45,7 @@ class Sentence:
 
     Raises:
         ValueError: if a field does not have one value a token, a value is not a
-            string, or the text or derivation has another number of words.
+            string, or the text has another number of words.
     """
 
     tokens: list[str]
@@ -80,17 +80,6 @@ class Sentence:
             raise ValueError(
                 f"{len(self.tokens)} tokens, but {sum(self.surface.words)} words in "
                 f"the text {self.surface.text[:60]!r}"
-            )
-        for name, values in self.probabilities.items():
-            if len(values) != len(self.tokens):
-                raise ValueError(
-                    f"{len(self.tokens)} tokens, but {len(values)} probabilities of "
-                    f"{name}: give one for every token"
-                )
-        if self.derivation is not None and len(self.derivation) != len(self.tokens):
-            raise ValueError(
-                f"{len(self.tokens)} tokens, but a derivation of "
-                f"{len(self.derivation)} words: give that of the sentence"
             )
 
     def __len__(self) -> int:
@@ -211,14 +200,11 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     if isinstance(sentence, Sentence):
         return sentence
     if isinstance(sentence, Mapping):
-        remedy = "give lists of words, or Sentence objects"
-        if "tokens" in sentence:
-            remedy = 'give what it has as "tokens", or Sentence(tokens, tags, columns)'
-        elif "text" in sentence:
-            remedy = 'give what it has as "text" to annotate or annotate_documents'
+        keys = ", ".join(map(repr, [*sentence][:5]))
         raise ValueError(
-            f"a {type(sentence).__name__} with the keys "
-            f"{', '.join(map(repr, [*sentence][:5]))} is no sentence: {remedy}"
+            f"a {type(sentence).__name__} with the keys {keys} is no sentence: give "
+            'lists of words, what it has as "tokens", or Sentence objects; annotate '
+            "takes texts"
         )
     if isinstance(sentence, str):
         raise ValueError(
@@ -239,30 +225,15 @@ def check_several(sentences: Iterable) -> None:
         as_sentence(sentences)
 
 
-def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]:
+def as_sentences(sentences: Iterable) -> list[Sentence]:
     """Turn sentences, or lists of words, into a list of sentences.
 
     Raises:
         ValueError: for a whole corpus, a string or a mapping, or one in place of a
-            sentence; with `tagged`, for a sentence without tags.
+            sentence.
     """
     check_several(sentences)
-    sentences = [as_sentence(sentence) for sentence in sentences]
-    if tagged:
-        for number, sentence in enumerate(sentences, 1):
-            if sentence.tags is None:
-                words = " ".join(sentence.tokens[:4])[:40]
-                has = ", ".join(map(repr, [*sentence.columns][:8]))
-                raise ValueError(
-                    f"sentence {number} has no tags (it begins {words!r}): give "
-                    "annotated sentences, and check the format and the tag column"
-                    + (
-                        f", or learn one of its columns, {has}, with tags="
-                        if has
-                        else ""
-                    )
-                )
-    return sentences
+    return [as_sentence(sentence) for sentence in sentences]
 
 
 def has_tree(sentence: Sentence) -> bool:

@@ -35,12 +35,11 @@ class Surface:
     after: str | None = None
 
     def __post_init__(self):
-        if len(self.words) != len(self.spans):
+        if len(self.words) != len(self.spans) or 0 in self.words:
             raise ValueError(
-                f"{len(self.spans)} tokens, but numbers of words for {len(self.words)}"
+                f"{len(self.spans)} tokens, and {self.words[:20]} words: give one or "
+                "more for each"
             )
-        if self.words and min(self.words) < 1:
-            raise ValueError("a token has at least one word")
         last = 0
         for begin, end in self.spans:
             if not last <= begin < end <= len(self.text):

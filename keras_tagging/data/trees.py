@@ -38,6 +38,14 @@ def is_projective(heads) -> bool:
     return True
 
 
+class NotATree(ValueError):
+    """Heads do not form a tree; `word` is one of those that are wrong, from 1."""
+
+    def __init__(self, word: int, message: str):
+        super().__init__(message)
+        self.word = word
+
+
 def check_tree(heads) -> None:
     """Raise an error unless the heads form a tree with one root.
 
@@ -47,26 +55,26 @@ def check_tree(heads) -> None:
         heads: for each word the number of its head, counted from 1; 0 for ROOT.
 
     Raises:
-        ValueError: if a head is out of range, if no word or more than one has the head
+        NotATree: if a head is out of range, if no word or more than one has the head
             0, or if words form a cycle; the message names the words.
     """
     heads = [int(head) for head in heads]
     for word, head in enumerate(heads, 1):
         if not 0 <= head <= len(heads):
-            raise ValueError(
-                f"the head of word {word} is {head} in a sentence of "
-                f"{len(heads)} words: give a word's number or 0"
-            )
+            where = f"in a sentence of {len(heads)} words: give a word's number or 0"
+            raise NotATree(word, f"the head of word {word} is {head} {where}")
     roots = [word for word, head in enumerate(heads, 1) if head == 0]
     if heads and not roots:
-        raise ValueError("no word is the root: one word must have the head 0")
+        raise NotATree(1, "no word is the root: one word must have the head 0")
     if len(roots) > 1:
-        raise ValueError(f"the words {_listed(roots)} are roots: only one may be")
+        text = f"the words {_listed(roots)} are roots: only one may be"
+        raise NotATree(roots[1], text)
     if cycle := find_cycle(heads):
-        raise ValueError(
+        raise NotATree(
+            cycle[0],
             f"the words {_listed(cycle)} form a cycle: each depends on the next"
             if len(cycle) > 1
-            else f"word {cycle[0]} forms a cycle: it is its own head"
+            else f"word {cycle[0]} forms a cycle: it is its own head",
         )
 
 
@@ -112,12 +120,8 @@ def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
             deprel a word, or a deprel contains a `|`.
     """
     _check(heads, deprels)
-    for word, deprel in enumerate(deprels, 1):
-        if SEPARATOR in deprel:
-            raise ValueError(
-                f"the deprel of word {word} is {deprel!r}: it must not contain a "
-                f"`{SEPARATOR}`, which marks lifted arcs"
-            )
+    if marked := [deprel for deprel in deprels if SEPARATOR in deprel]:
+        raise ValueError(f"the deprel {marked[0]!r} has a {SEPARATOR}: it marks a lift")
     head_of = [0, *map(int, heads)]
     lifted = list(head_of)
     while not is_projective(lifted[1:]):
@@ -190,6 +194,8 @@ def _check(heads, deprels):
 
 
 def _listed(words: list[int]) -> str:
+    if len(words) > 8:
+        return f"{', '.join(map(str, words[:8]))} ... ({len(words)} words)"
     return f"{', '.join(map(str, words[:-1]))} and {words[-1]}"
 
 
@@ -237,7 +243,7 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
     for number, sentence in enumerate(sentences, 1):
         where = f"sentence {number} (it begins {_beginning(sentence)})"
         for name in ("head", "deprel"):
-            if name not in sentence.columns or "_" in sentence.columns[name]:
+            if "_" in sentence.columns.get(name, "_"):
                 raise ValueError(
                     f"{where} has no tree: a word has no {name}; give sentences of a "
                     "treebank, such as CoNLL-U"
@@ -265,9 +271,9 @@ def _beginning(sentence: Sentence) -> str:
 
 def _checked(sentence: Sentence, where: str) -> list[int]:
     column = sentence.columns["head"]
-    if not all(IS_NUMBER.fullmatch(head) for head in column):
+    if not all(map(IS_NUMBER.fullmatch, column)):
         raise ValueError(f"{where} has a head that is not a number: {column[:20]}")
-    heads = [int(head) for head in column]
+    heads = [*map(int, column)]
     try:
         check_tree(heads)
     except ValueError as error:

@@ -170,7 +170,7 @@ def _converted(value, kind):
     elif base is NoneType:
         right = value is None
     else:
-        right = isinstance(value, base)
+        right = isinstance(value, get_origin(base) or base)
     if not right or not all(rule.holds(value) for rule in rules):
         raise TypeError
     return value

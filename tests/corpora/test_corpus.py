@@ -153,7 +153,7 @@ def test_a_directory_with_test_data_only(tmp_path):
 
 def test_formats_and_options(tmp_path):
     (tmp_path / "train.x").write_text("a\tb\tc\n", "utf-8")
-    with pytest.raises(ValueError, match=r"columns='pos' names no index"):
+    with pytest.raises(ValueError, match="columns='pos': it is dict"):
         load_corpus(tmp_path, token_column=1, columns="pos")
     corpus = load_corpus(tmp_path, token_column=1, columns={"pos": 0})
     assert corpus.train == [Sentence(["b"], ["c"], {"pos": ["a"]})]

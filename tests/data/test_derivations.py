@@ -108,11 +108,6 @@ def test_malformed_derivations(tmp_path, old, new, what):
     assert skipped == [str(caught.value)]
 
 
-def test_an_unknown_notation(tmp_path):
-    with pytest.raises(CorpusError, match="unknown notation 'html'"):
-        list(read(io.StringIO(TEXT), "auto", categories="html"))
-
-
 words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=4)
 fields = words.filter(lambda text: not set(text) & set("<>(){}[]#"))
 leaves = st.builds(Leaf, *[fields] * 5, st.just(""))

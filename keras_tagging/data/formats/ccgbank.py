@@ -6,6 +6,7 @@ nodes )` is an inner node, `(<L category modified-pos pos word predicate>)` a le
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import Literal
 
 from keras_tagging.ccg.auto import Leaf, parse_line
 from keras_tagging.ccg.categories import CategoryError, NotCCG, as_read
@@ -23,26 +24,27 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence
 
+#: how CCG categories are written in normal form
+Notation = Literal["ccgbank", "pmb"]
 
-def category_at(line: int, text: str, notation: str | None) -> str:
+
+def category_at(line: int, text: str, notation: Notation | None) -> str:
     """The category that a reader returns, in normal form.
 
     With `notation=None` it is the text as it stands, but for the errors of the
     published treebank.
 
     Raises:
-        Malformed: if the text is not a category, or the notation is unknown.
+        Malformed: if the text is not a category.
     """
     try:
         return as_read(text, notation)
     except CategoryError as error:
         raise Malformed(line, error.what, error.remedy) from None
-    except ValueError as error:
-        raise Malformed(line, str(error), "pass categories= with one") from None
 
 
 def derivations(
-    lines: Iterable[Line], *, categories: str | None = None
+    lines: Iterable[Line], *, categories: Notation | None = None
 ) -> Iterator[Derivation | Malformed]:
     """The derivations of a file. Lines beginning with `#` are ignored.
 
@@ -76,7 +78,7 @@ def place_of(line: str) -> tuple[int, int, int] | None:
 def auto(
     lines: Iterable[Line],
     *,
-    categories: str | None = None,
+    categories: Notation | None = None,
     sections: Collection[int] | None = None,
     unescape: bool = False,
 ) -> Iterator[Sentence | Malformed]:
@@ -95,6 +97,9 @@ def auto(
             an asterisk, as in raw text (`ccg.words.in_text`). The leaves of the
             derivation stay as they are.
     """
+
+    if not all(isinstance(number, int) for number in sections or ()):
+        raise ValueError(f"sections={sections!r}: give their numbers, such as [23]")
 
     def parse(record: list[Line]) -> Sentence | None:
         if sections is not None:
@@ -126,7 +131,7 @@ def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
 
 
 def derivation_of(
-    record: list[Line], categories: str | None = None
+    record: list[Line], categories: Notation | None = None
 ) -> tuple[Derivation, list[Leaf]]:
     """The derivation of an `ID=` line, if there is one, and a line, and its leaves.
 
@@ -143,14 +148,12 @@ def derivation_of(
         _, leaves = parse_line(line, categories)
     except NotCCG as error:
         raise Malformed(number, error.what, error.remedy) from None
-    except ValueError as error:  # an unknown notation
-        raise Malformed(number, str(error), "pass categories= with one") from None
     header = record[0][1] if len(record) == 2 else ""
     return Derivation.of_line(line, header, categories, len(leaves)), leaves
 
 
 def pipe(
-    lines: Iterable[Line], *, categories: str | None = None
+    lines: Iterable[Line], *, categories: Notation | None = None
 ) -> Iterator[Sentence | Malformed]:
     """`word|pos|category` items separated by blanks, one sentence a line.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby, islice
 
-from keras_tagging.data.formats.ccgbank import category_at
+from keras_tagging.data.formats.ccgbank import Notation, category_at
 from keras_tagging.data.records import (
     MARK,
     Line,
@@ -34,7 +34,7 @@ def conll(
     sentence_column: int | None = None,
     columns: dict[str, int] | None = None,
     comments: bool = True,
-    categories: str | None = None,
+    categories: Notation | None = None,
 ) -> Iterator[Sentence | Malformed]:
     """One token a line, blank lines between sentences.
 
@@ -70,37 +70,28 @@ def conll(
     if separator:
         split = partial(str.split, sep=separator, maxsplit=most)
     # The usual width of the first rows, so that one bad row does not decide it.
-    width = Counter(len(split(row)) for row in rows).most_common(1)
-    width = width[0][0] if width else 0
+    [(width, _)] = Counter(len(split(row)) for row in rows).most_common(1) or [(0, 0)]
     columns = columns or {}
-    if not isinstance(columns, dict):
-        example = (
-            f'columns={{"{columns}": 1}}' if isinstance(columns, str) else "a dict"
-        )
-        raise ValueError(f"columns={columns!r} names no index: write {example}")
+    if not all(type(index) is int for index in columns.values()):
+        raise ValueError(f"columns={columns!r}: give indices, such as {{'pos': 1}}")
     indices = {"token_column": token_column, "tag_column": tag_column, **columns}
     if sentence_column is not None:
         indices["sentence_column"] = sentence_column
-    for name, index in indices.items():
-        if width and index is not None and not -width <= index < width:
-            what = f"{name}={index}, but the rows have {width} columns"
-            raise Malformed(1, what, f"give an index from 0 to {width - 1}")
-    if width and sentence_column is not None:
-        if sentence_column % width == token_column % width:
-            what = f"sentence_column={sentence_column} is the column of the words"
-            raise Malformed(1, what, "pass token_column= with theirs, from 0")
-    if width == 1 and not is_given and (found := other_separator(rows)):
-        what = f"the rows have a single column, with {found!r} in each"
-        raise Malformed(1, what, f"pass separator={found!r}, or format='tokens'")
     cells = [cells for cells in map(split, rows) if len(cells) == width]
-    if width == 3 and are_positions([row[token_column] for row in cells]):
-        token_column = indices["token_column"] = (token_column + 1) % width
-    if width > 2 and are_positions([row[token_column] for row in cells]):
-        what = f"column {token_column % width + 1} has the positions of words"
-        remedy = "pass token_column= with the column of words, from 0"
-        raise Malformed(1, what, f"{remedy}, or format='conllu' if there are ten")
-    if width and tag_column is not None and tag_column % width == token_column % width:
-        tag_column = None
+    if width:
+        _check_indices(indices, width)
+        if width == 3 and are_positions([row[token_column] for row in cells]):
+            token_column = indices["token_column"] = (token_column + 1) % width
+        token_column %= width
+        if width > 2 and are_positions([row[token_column] for row in cells]):
+            what = f"column {token_column + 1} has the positions of words"
+            remedy = "pass token_column= with the column of words, from 0"
+            raise Malformed(1, what, f"{remedy}, or format='conllu' if there are ten")
+        if tag_column is not None and tag_column % width == token_column:
+            tag_column = None
+    if width == 1 and not is_given and (other := other_separator(rows)):
+        what = f"the rows have a single column, with {other!r} in each"
+        raise Malformed(1, what, f"pass separator={other!r}, or format='tokens'")
 
     def is_mark(line: str) -> bool:
         return line.startswith(MARK) and MARK in (split(line)[0], split_blanks(line)[0])
@@ -113,10 +104,8 @@ def conll(
         cells = split(line)
         if not separator:
             return not inside and len(cells) != width
-        titled = re.match(r"#+ ", cells[0]) is not None
-        if inside:
-            return titled and len(cells) == 1 < width
-        return titled or len(cells) == 1 < width
+        titled, single = re.match(r"#+ ", cells[0]), len(cells) == 1 < width
+        return bool(titled and single) if inside else bool(titled or single)
 
     def parse(block: list[Line]) -> Sentence | None:
         start = 0
@@ -131,28 +120,22 @@ def conll(
         rows = [split(line) for _, line in block]
         is_odd = set(map(len, rows)) != {width} or any("" in row for row in rows)
         if is_odd or width > most or any(line.startswith(NO_ROW) for _, line in block):
-            rows = checked_rows(block)
+            block = rows_of(block)
+            rows = [split(line) for _, line in block]
         if not rows:
             return None
         by_column = list(zip(*rows, strict=True))
         tags = None if tag_column is None else by_column[tag_column]
         if tags and categories:
-            tags = [category(block, tag) for tag in tags]
-        return sentence_of(
-            by_column[token_column],
-            tags,
-            {name: by_column[index] for name, index in columns.items()},
-            sent_id,
-        )
+            numbered = zip(block, tags, strict=True)
+            tags = [
+                category_at(number, tag, categories) for (number, _), tag in numbered
+            ]
+        named = {name: by_column[index] for name, index in columns.items()}
+        return sentence_of(by_column[token_column], tags, named, sent_id)
 
-    def category(block: list[Line], text: str) -> str:
-        try:
-            return category_at(0, text, categories)
-        except Malformed as problem:
-            number = next(number for number, line in block if text in split(line))
-            raise Malformed(number, problem.what, problem.remedy) from None
-
-    def checked_rows(block: list[Line]) -> list[list[str]]:
+    def rows_of(block: list[Line]) -> list[Line]:
+        """The lines that are rows, each of which has been checked."""
         rows = []
         for number, line in block:
             if is_comment(line, inside=bool(rows)):
@@ -173,7 +156,7 @@ def conll(
                 if index is not None and not cells[index]:
                     what = f"column {index % width + 1} ({name}) is empty"
                     raise Malformed(number, what, "fill it in, or remove the row")
-            rows.append(cells)
+            rows.append((number, line))
         return rows
 
     if sentence_column is None:
@@ -183,28 +166,37 @@ def conll(
     yield from parse_each(records, parse)
 
 
+def _check_indices(indices: dict[str, int | None], width: int) -> None:
+    for name, index in indices.items():
+        if index is not None and not -width <= index < width:
+            what = f"{name}={index}, but the rows have {width} columns"
+            raise Malformed(1, what, f"give an index from 0 to {width - 1}")
+    own = indices.get("sentence_column")
+    if own is not None and own % width == indices["token_column"] % width:
+        what = f"sentence_column={own} is the column of the words"
+        raise Malformed(1, what, "pass token_column= with theirs, from 0")
+
+
 def _blocks(lines, split, width: int, words: int) -> Iterator[list[Line]]:
     """The blocks; one is refused that is the whole file and numbers its sentences."""
-    found = blocks(lines)
-    first = list(islice(found, 1))
-    column = _identifying_column(first, split, width)
+    every = blocks(lines)
+    first = list(islice(every, 1))
+    rows = [
+        split(line) for block in first for _, line in block if isinstance(line, str)
+    ]
+    column = None
+    if width > 1:
+        column = identifying_column([row for row in rows if len(row) == width])
     if column is not None:
-        first += islice(found, 1)
+        first += islice(every, 1)
         if len(first) == 1:
             what = f"no blank line ends a sentence, but column {column + 1} seems to"
             remedy = f"pass sentence_column={column}"
-            if column == words % width:
+            if column == words:
                 remedy += " and token_column= with that of the words, from 0"
             remedy += "; or put blank lines between them"
             raise Malformed(first[0][0][0], f"{what} number them", remedy)
-    yield from chain(first, found)
-
-
-def _identifying_column(found: list, split, width: int) -> int | None:
-    if width == 1:
-        return None
-    lines = (line for block in found for _, line in block if isinstance(line, str))
-    return identifying_column([row for row in map(split, lines) if len(row) == width])
+    yield from chain(first, every)
 
 
 def _separated(lines, split, width: int, column: int) -> Iterator[Line]:
@@ -263,17 +255,18 @@ def _first_rows(lines, comments: bool, count: int = 50):
                 break
             head, size = [], 0
     if not rows:  # every line begins with #: then # is a token wherever it can be
-        rows = [line for line in head if not _is_nothing(line)]
-        rows = [line for _, line in rows if isinstance(line, str)]
+        lines_left = (line for line in head if not _is_nothing(line))
+        rows = [line for _, line in lines_left if isinstance(line, str)]
     return rows, chain(head, lines)
 
 
 def _is_nothing(numbered: Line) -> bool:
     """Whether the line alone shows that it is blank, a comment or a document mark."""
     line = numbered[1]
-    if not isinstance(line, str):
-        return False
-    return is_blank(line) or line.startswith("# ") or is_document_mark(line)
+    is_text = isinstance(line, str)
+    return is_text and (
+        is_blank(line) or line.startswith("# ") or is_document_mark(line)
+    )
 
 
 def tokens(

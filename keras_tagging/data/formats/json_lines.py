@@ -5,6 +5,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.normalisation import shown
@@ -45,12 +46,9 @@ def jsonl(
         shape = f'{{"{token_field}": [...], "{tag_field}": [...]}}'
         try:
             fields = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # Python's own limits, too
             remedy = f"write one object a line, {shape}"
             raise Malformed(number, f"not JSON: {error}", remedy) from None
-        except (ValueError, RecursionError):  # Python's own limits
-            what = "a number with thousands of digits, or brackets nested too deeply"
-            raise Malformed(number, what, f"write {shape}") from None
         if isinstance(fields, dict) and token_field == "tokens":
             fields = flat_fields(number, fields)
             if fields is None:
@@ -82,7 +80,7 @@ SPANS = ("spans", "label", "labels", "entities")
 STARTS, ENDS = ("start", "start_offset"), ("end", "end_offset")
 
 
-def flat_fields(number: int, found: Mapping) -> dict | None:
+def flat_fields(number: int, record: Mapping) -> dict | None:
     """The lists of an object, with an item a token; others as they are.
 
     * `annotate --output jsonl` has tokens with their words: these and their columns;
@@ -94,7 +92,7 @@ def flat_fields(number: int, found: Mapping) -> dict | None:
 
     Args:
         number: of the line, for messages.
-        found: the object.
+        record: the object.
 
     Returns:
         A dict with "tokens", and "tags" if they are known; None if it is left out.
@@ -102,8 +100,8 @@ def flat_fields(number: int, found: Mapping) -> dict | None:
     Raises:
         Malformed: if a span is not one of the text, cuts a token, or overlaps another.
     """
-    tokens, text = found.get("tokens"), found.get("text")
-    if found.get("answer") in ("reject", "ignore"):
+    tokens, text = record.get("tokens"), record.get("text")
+    if record.get("answer") in ("reject", "ignore"):
         return None
     if isinstance(tokens, list) and tokens and all(isinstance(t, dict) for t in tokens):
         if "words" in tokens[0]:
@@ -114,14 +112,14 @@ def flat_fields(number: int, found: Mapping) -> dict | None:
         if not (all(isinstance(x, str) for x in words) and _in_order(places)):
             what = "tokens without text, start and end, or not in their order"
             raise Malformed(number, what, "give them, or tokens as strings")
-        spans = _spans(number, found, text if isinstance(text, str) else "")
+        spans = _spans(number, record, text if isinstance(text, str) else "")
     elif tokens is None and isinstance(text, str):
-        spans = _spans(number, found, text)
+        spans = _spans(number, record, text)
         cuts = {place for start, end, _ in spans or () for place in (start, end)}
         places = list(_cut(text, cuts))
         words = [text[start:end] for start, end in places]
     else:
-        return dict(found)
+        return dict(record)
     tags = {} if spans is None else {"tags": _iob2(number, places, spans)}
     return {"tokens": words, **tags}
 
@@ -132,49 +130,42 @@ def _words(number: int, tokens: list[dict]) -> dict:
         names = dict.fromkeys(name for word in words for name in word)
         forms = [word["text"] for word in words]
     except (KeyError, TypeError, AttributeError):
-        what, remedy = "a token without words that have a text", "write it again"
-        raise Malformed(
-            number, what, f"{remedy} with annotate --output jsonl"
-        ) from None
+        what, remedy = "a token without words that have a text", "annotate it again"
+        raise Malformed(number, what, remedy) from None
     columns = {
         field_of(name): [_text(word.get(name, "_")) for word in words]
         for name in names
         if name not in ("id", "text", "tokens", "probabilities")
     }
-    tags = columns.pop("tag", None)
-    return {"tokens": forms, **columns} | ({} if tags is None else {"tags": tags})
+    tags = {"tags": columns.pop("tag")} if "tag" in columns else {}
+    return {"tokens": forms, **columns, **tags}
 
 
 def _text(value):
     return str(value) if type(value) is int else value  # a head
 
 
-def _spans(number: int, found: Mapping, text: str) -> list[tuple[int, int, str]] | None:
+def _spans(
+    number: int, record: Mapping, text: str
+) -> list[tuple[int, int, str]] | None:
     """The spans in their order; None if the object has no list of them."""
-    given = next((found[n] for n in SPANS if isinstance(found.get(n), list)), None)
-    if given is None:
+    items = next((record[n] for n in SPANS if isinstance(record.get(n), list)), None)
+    if items is None:
         return None
     spans = []
-    for item in given:
-        try:
-            if isinstance(item, Mapping):
-                start, end = (
-                    next(item[name] for name in names if name in item)
-                    for names in (STARTS, ENDS)
-                )
-                label = item["label"]
-            else:
-                start, end, label = item
-            right = type(start) is type(end) is int and isinstance(label, str)
-            right = right and 0 <= start < end <= len(text)
-        except (KeyError, TypeError, ValueError, StopIteration, RuntimeError):
-            right = False
-        if not right:
+    for item in items:
+        if isinstance(item, Mapping):
+            ends = (
+                next((item[x] for x in n if x in item), None) for n in (STARTS, ENDS)
+            )
+            item = (*ends, item.get("label"))
+        right = isinstance(item, list | tuple) and [*map(type, item)] == [int, int, str]
+        if not right or not 0 <= item[0] < item[1] <= len(text):
             what = f"{str(item)[:60]} is no span of the text"
             raise Malformed(number, what, "give start, end and label of each")
-        spans.append((start, end, label))
+        spans.append(tuple(item))
     spans.sort()
-    for (_, end, label), (start, _, other) in zip(spans, spans[1:], strict=False):
+    for (_, end, label), (start, _, other) in pairwise(spans):
         if start < end:
             what = f"the spans {label!r} and {other!r} overlap at character {start}"
             raise Malformed(number, what, "a tag is one label a token: leave one out")
@@ -208,9 +199,7 @@ def _iob2(number: int, places: Sequence[tuple[int, int]], spans) -> list[str]:
     for start, end, label in spans:
         inside = range(bisect_right(ends, start), bisect_left(starts, end))
         if not inside or starts[inside[0]] < start or ends[inside[-1]] > end:
-            what = (
-                f"the span {label!r} from {start} to {end} does not hold whole tokens"
-            )
+            what = f"the span {label!r} from {start} to {end} cuts a token"
             raise Malformed(number, what, "move its borders to those of tokens")
         tag_span(tags, inside.start, inside.stop, label)
     return tags

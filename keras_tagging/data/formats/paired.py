@@ -1,12 +1,12 @@
 """Formats of two files, whose sentences are read as objects of JSON lines."""
 
-import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import pairwise, zip_longest
 from pathlib import Path
 
+from keras_tagging.data.formats.json_lines import json_line
 from keras_tagging.data.lines import numbered_lines, raw_lines, source_name
 from keras_tagging.data.records import (
     CorpusError,
@@ -32,28 +32,27 @@ def seq(words: Iterable[Line], tags: Iterable[Line], name: str) -> Iterator[Line
     Args:
         name: of the file of tags, for messages.
     """
-    pairs = enumerate(zip_longest(words, tags), 1)
-    for number, (own, other) in pairs:
-        if own is None or other is None:
-            which, has = ("has no", "has") if other is None else ("has a", "has not")
+    for number, (words_line, tags_line) in enumerate(zip_longest(words, tags), 1):
+        if words_line is None or tags_line is None:
+            which, has = ("has a", "has not") if tags_line else ("has no", "has")
             what = f"{name} {which} line {number}, which this file {has}"
             yield number, Malformed(number, what, "give the two of one corpus")
             return
-        if not isinstance(own[1], str):
-            yield own
-        elif not isinstance(other[1], str):
-            problem = unread(number, other[1])
+        if not isinstance(words_line[1], str):
+            yield words_line
+        elif not isinstance(tags_line[1], str):
+            problem = unread(number, tags_line[1])
             yield number, Malformed(number, f"{name}: {problem.what}", problem.remedy)
         else:
-            tokens, labels = split_blanks(own[1]), split_blanks(other[1])
+            tokens, labels = split_blanks(words_line[1]), split_blanks(tags_line[1])
             if len(tokens) != len(labels):
                 what = f"{len(tokens)} words, but {len(labels)} tags in {name}"
                 yield number, Malformed(number, what, "give one tag a word")
             else:
-                yield number, _object(tokens=tokens, tags=labels)
+                yield number, json_line({"tokens": tokens, "tags": labels})
 
 
-def brat(text: Iterable[Line], found: Iterable[Line], name: str) -> Iterator[Line]:
+def brat(text: Iterable[Line], annotation: Iterable[Line], name: str) -> Iterator[Line]:
     """A text, and in another file the entities in brat's standoff format.
 
     A line is a sentence, and a blank one none. Only lines of entities are read, `T1`, a
@@ -68,38 +67,34 @@ def brat(text: Iterable[Line], found: Iterable[Line], name: str) -> Iterator[Lin
         Malformed: for a line of the text that cannot be decoded: all offsets behind it
             are unknown.
     """
-    entities = _entities(found, name)
-    offset, number, position = 0, 1, 0
+    entities = _entities(annotation, name)
+    offset, number, done = 0, 1, 0
     for number, line in text:
         if not isinstance(line, str):
             raise unread(number, line)
         if number == 1:  # a byte order mark is no part of the text
             line = line.removeprefix("\ufeff")
         start, offset = offset, offset + len(line)
-        own = position
-        while position < len(entities) and entities[position][0][0][0] < offset:
-            position += 1
+        first = done
+        while done < len(entities) and entities[done][0][0][0] < offset:
+            done += 1
         line = line.removesuffix("\n").removesuffix("\r")
         try:
-            spans = [_span(number, line, start, e) for e in entities[own:position]]
+            spans = [_span(number, line, start, e) for e in entities[first:done]]
         except Malformed as problem:
             yield number, problem
             continue
         if spans or not is_blank(line):
-            yield number, _object(text=line, label=spans)
-    if position < len(entities):
-        places, _, identifier, _ = entities[position]
+            yield number, json_line({"text": line, "label": spans})
+    if done < len(entities):
+        places, _, identifier, _ = entities[done]
         what = f"{identifier} in {name} begins at character {places[0][0]}, behind the "
         yield number, Malformed(number, f"{what}end", "give the text that it is of")
 
 
-def _object(**fields) -> str:
-    return json.dumps(fields, ensure_ascii=False)
-
-
 def _entities(lines: Iterable[Line], name: str) -> list[tuple]:
     """Places, label, identifier and text of each entity, in the order of the text."""
-    found = []
+    entities = []
     for number, line in lines:
         problem = None
         if not isinstance(line, str):
@@ -110,15 +105,15 @@ def _entities(lines: Iterable[Line], name: str) -> list[tuple]:
             if not match or None in places:
                 what = f"{line[:60]!r} is no entity"
                 problem = Malformed(number, what, "write T1, a tab, label, start, end")
-            elif len(found) == limits.ANNOTATIONS:
+            elif len(entities) == limits.ANNOTATIONS:
                 what = f"more than {limits.ANNOTATIONS:,} entities"
                 problem = Malformed(number, what, "cut the document")
             else:
                 places = [(int(place[1]), int(place[2])) for place in places]
-                found.append((places, match[2], match[1], match[4]))
+                entities.append((places, match[2], match[1], match[4]))
         if problem is not None:
             raise CorpusError(message(name, problem))
-    return sorted(found, key=lambda entity: entity[0])
+    return sorted(entities, key=lambda entity: entity[0])
 
 
 def _span(number: int, line: str, offset: int, entity: tuple) -> list:
@@ -134,12 +129,9 @@ def _span(number: int, line: str, offset: int, entity: tuple) -> list:
     if any(a > b or line[a:b].strip() for a, b in gaps):
         what = f"{identifier} is discontinuous, which tags cannot be"
         raise Malformed(number, what, "mark one stretch, or remove it")
-    if written is not None and "".join(written.split()) != "".join(
-        "".join(pieces).split()
-    ):
-        what = (
-            f"{identifier} is {written[:40]!r}, but {line[start:end][:40]!r} is there"
-        )
+    there = "".join("".join(pieces).split())
+    if written is not None and "".join(written.split()) != there:
+        what = f"{identifier} is {written[:40]!r}, but {there[:40]!r} is there"
         raise Malformed(number, what, "give the text that was annotated")
     return [start, end, label]
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from keras_tagging.ccg.words import BRACKETS, without_backslashes
-from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -114,29 +113,19 @@ def _tree(record: list[Line]) -> Tree:
     check_nodes(sum(line.count("(") for _, line in record))
     for number, line in record:
         for token in _TOKEN.findall(line):
-            top = outer[-1]
-            if token == "(":
-                if top[2]:
-                    raise _beside(number, top[2])
+            label, children, word = outer[-1]
+            is_outside = len(outer) == 1
+            if token == "(" and not word:
                 outer.append([None, [], ""])
-            elif token == ")":
-                if len(outer) == 1:
-                    what = "a closing bracket has no opening one"
-                    raise Malformed(number, what, "remove it, or add the opening one")
-                label, children, word = outer.pop()
-                if not (children or word):
-                    what = f"the bracket ({shown(label or '')[1:-1]}) holds no word"
-                    raise Malformed(number, what, "write (TAG word), or remove it")
+            elif token == ")" and not is_outside and (children or word):
+                outer.pop()
                 outer[-1][1].append(Tree(label or "", tuple(children), word))
-            elif len(outer) == 1:
-                what = f"{token[:40]!r} is outside any bracketed tree"
-                raise Malformed(number, what, "write (TAG word), or remove it")
-            elif top[1] or top[2]:
-                raise _beside(number, token)
-            elif top[0] is None:
-                top[0] = token
+            elif token in "()" or is_outside or children or word:
+                what = f"no tree goes on with {token[:40]!r} here"
+                remedy = "give every word its own bracket, (TAG word), and balance them"
+                raise Malformed(number, what, remedy)
             else:
-                top[2] = token
+                outer[-1][0 if label is None else 2] = token
     number = record[0][0]
     if len(outer) > 1:
         what = f"{len(outer) - 1} brackets of the tree that begins here are not closed"
@@ -146,11 +135,6 @@ def _tree(record: list[Line]) -> Tree:
         what = f"{len(roots)} trees share a line"
         raise Malformed(number, what, "begin every tree on a line of its own")
     return roots[0]
-
-
-def _beside(number: int, word: str) -> Malformed:
-    what = f"{word[:40]!r} shares its bracket with another word or bracket"
-    return Malformed(number, what, "give every word its own bracket, (TAG word)")
 
 
 def pos(
@@ -200,22 +184,19 @@ def pos(
             yield record
 
     def parse(record: list[Line]) -> Sentence:
-        words, opened = [], 0
-        for number, item in record:
-            if item in ("[", "]"):
-                opened += 1 if item == "[" else -1
-                if opened not in (0, 1):
-                    what = f"{shown(item)} does not match the bracket before it"
+        words, is_open = [], False
+        for number, item in [*record, (record[-1][0], "")]:
+            if item in ("[", "]", ""):
+                if is_open == (item != "]"):
+                    what = f"{item or 'the end'} does not match the bracket before it"
                     raise Malformed(number, what, "write noun phrases as [ a/DT b/NN ]")
+                is_open = item == "["
                 continue
             word, _, tag = item.rpartition("/")
             if not word or not tag or word.endswith("\\"):
                 what = f"{item[:60]!r} is not word/TAG"
                 raise Malformed(number, what, r"give both; write a slash as \/")
             words.append((word, tag))
-        if opened:
-            what = "the sentence ends inside brackets"
-            raise Malformed(record[-1][0], what, "write noun phrases as [ a/DT b/NN ]")
         return _sentence(words, unescape, all_tags)
 
     return parse_each(records(), parse)

@@ -59,7 +59,8 @@ def csv(
         what = f"two columns are called {min(twice)[:40]!r}"
         raise Malformed(number, what, "rename one")
     try:
-        header = header_of(names, sentence, token, tags, _listed(columns))
+        columns = columns.split(",") if isinstance(columns, str) else columns
+        header = header_of(names, sentence, token, tags, columns)
     except ValueError as error:
         raise Malformed(number, str(error), NO_HEADER) from None
 
@@ -70,32 +71,20 @@ def csv(
             if len(row) != len(names):
                 what = f"{len(row)} cells, but the header has {len(names)}"
                 raise Malformed(number, what, "put cells with a separator in quotes")
-        found = list(zip(*rows, strict=True))
-
-        def values(name: str) -> Sequence[str] | None:
-            own = found[names.index(name)]
-            return own if any(own) else None
-
-        for name in filter(None, (header.token, header.tags)):
-            own = found[names.index(name)]
-            if "" in own and (any(own) or name == header.token):
+        # a column without any value is not there, but that of words
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+        columns = {k: v for k, v in columns.items() if any(v) or k == header.token}
+        for name in filter(columns.get, (header.token, header.tags)):
+            if "" in columns[name]:
                 what = f"an empty cell in the column {name[:40]!r}"
-                raise Malformed(record[own.index("")][0], what, "fill it")
-        others = {field_of(k): values(k) for k in header.others}
-        others = {k: v for k, v in others.items() if v}
-        labels = header.tags and values(header.tags)
-        return sentence_of(values(header.token), labels or None, others)
+                raise Malformed(record[columns[name].index("")][0], what, "fill it")
+        others = {field_of(k): columns[k] for k in header.others if k in columns}
+        return sentence_of(columns[header.token], columns.get(header.tags), others)
 
-    identifying = []
-    if header.sentence is not None:
-        both = filter(None, (header.document, header.sentence))
-        identifying = [names.index(name) for name in both]
+    both = (header.document, header.sentence) if header.sentence else ()
+    identifying = [names.index(name) for name in filter(None, both)]
     records = _records(lines, first, split, identifying, len(names))
     yield from parse_each(records, parse)
-
-
-def _listed(columns) -> Sequence[str] | None:
-    return columns.split(",") if isinstance(columns, str) else columns
 
 
 def _splitter(separator: str, quotes: bool) -> Callable[[int, str], list[str]]:
@@ -150,15 +139,21 @@ def _records(
                 key, seen = None, set()
             continue
         cells = _cells(number, line, split, width) if identifying else None
-        own = _key(cells, identifying, key)
-        if identifying and own != key:
+        # empty cells have what is above
+        above = key or ("",) * len(identifying)
+        its_key = above
+        if cells and (cells[identifying[-1]] or key is None):
+            its_key = tuple(
+                cells[i] or x for i, x in zip(identifying, above, strict=True)
+            )
+        if identifying and cells and its_key != key:
             if record:
                 yield record
-            record, key = _Rows(), own
-            if own in seen:
-                what = f"the rows of the sentence {own[-1][:40]!r} do not follow others"
+            record, key = _Rows(), its_key
+            if key in seen:
+                what = f"the rows of the sentence {key[-1][:40]!r} do not follow others"
                 line = Malformed(number, f"{what} of it", "sort the rows by sentence")
-            seen.add(own)
+            seen.add(key)
         record.add(number, line)
         if cells is not None:
             record.cells[number] = cells
@@ -173,15 +168,3 @@ def _cells(number, line, split, width) -> list[str] | None:
     except Malformed:
         return None
     return cells if len(cells) == width else None
-
-
-def _key(cells, identifying, above) -> tuple[str, ...] | None:
-    """The cells that tell the sentence of a row; empty ones have what is above."""
-    if cells is None:
-        return above
-    own = tuple(cells[i] for i in identifying)
-    if above is None:
-        return own
-    if not own[-1]:
-        return above
-    return tuple(cell or higher for cell, higher in zip(own, above, strict=True))

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from typing import Literal
 
 from keras_tagging.ccg.words import escaped
 from keras_tagging.data.formats.ccgbank import derivation_of
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.normalisation import shown, to_nfc
 from keras_tagging.data.records import (
     Line,
@@ -35,6 +36,9 @@ FIELDS = {
     "lemma": LEMMA,
 }
 
+#: CoNLL-X's names of these
+_NAMES = {"cpostag": "upos", "postag": "xpos"}
+
 #: the tags are the categories of the derivations in these comments
 AUTO = "auto"
 _AUTO = re.compile(f"# {AUTO} *= *(?=\\()")
@@ -46,7 +50,7 @@ Row = tuple[int, list[str]]
 def conllu(
     lines: Iterable[Line],
     *,
-    tag: str | None = "upos",
+    tag: Literal["upos", "xpos", "deprel", "feats", "lemma", "auto"] | None = "upos",
     trees: bool = False,
     surface: bool = False,
 ) -> Iterator[Sentence | Malformed]:
@@ -66,14 +70,16 @@ def conllu(
             sentences of a file are one text; before `# newpar` and `# newdoc` is a
             blank line.
     """
-    fields = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS, AUTO: None}
     if surface:
-        return _with_surfaces(lines, fields, tag, trees)
-    return _sentences(lines, "CoNLL-U", fields, tag, trees)
+        return _with_surfaces(lines, tag, trees)
+    return parse_each(blocks(lines), _parser("CoNLL-U", tag, trees))
 
 
 def conllx(
-    lines: Iterable[Line], *, tag: str | None = "cpostag", trees: bool = False
+    lines: Iterable[Line],
+    *,
+    tag: Literal["cpostag", "postag", "deprel", "feats", "lemma"] | None = "cpostag",
+    trees: bool = False,
 ) -> Iterator[Sentence | Malformed]:
     """CoNLL-X, the format of Buchholz & Marsi (2006).
 
@@ -86,8 +92,7 @@ def conllx(
             None for no tags. A sentence in which the field is always `_` has no tags.
         trees: whether every sentence must be a tree with one root and named relations.
     """
-    fields = {"lemma": LEMMA, "cpostag": UPOS, "postag": XPOS}
-    return _sentences(lines, "CoNLL-X", fields, tag, trees)
+    return parse_each(blocks(lines), _parser("CoNLL-X", tag, trees))
 
 
 def tag_column(format: str, tag: str | None = None) -> str | None:
@@ -99,30 +104,23 @@ def tag_column(format: str, tag: str | None = None) -> str | None:
     """
     if format == "conllu":
         return None if tag == AUTO else tag or "upos"
-    names = {None: "upos", "cpostag": "upos", "postag": "xpos"}
-    return names.get(tag, tag) if format == "conllx" else None
+    return _NAMES.get(tag or "cpostag", tag) if format == "conllx" else None
 
 
-def _sentences(lines, name, fields, tag, trees):
-    return parse_each(blocks(lines), _parser(name, fields, tag, trees))
-
-
-def _parser(name, fields, tag, trees):
+def _parser(format: str, tag: str | None, trees: bool):
     """The function from the lines of a sentence to the sentence, or None."""
-    fields = {**fields, "feats": FEATS, "deprel": DEPREL}
-    if tag is not None and tag not in fields:
-        raise Malformed(1, f"no field {tag!r}", f"tag= is one of {', '.join(fields)}")
+    field = FIELDS.get(field_of(_NAMES.get(tag, tag)))
 
     def parse(block: list[Line]) -> Sentence | None:
-        rows = word_rows(block, name)
+        rows = word_rows(block, format)
         if not rows:
             return None
         _check_heads(rows, trees)
         if trees:
             _check_tree(rows)
         sent_id = sent_id_of(line for _, line in block)
-        found = sentence_of_rows(rows, fields[tag] if tag else None, sent_id)
-        return _derived(found, block) if tag == AUTO else found
+        sentence = sentence_of_rows(rows, field, sent_id)
+        return _derived(sentence, block) if tag == AUTO else sentence
 
     return parse
 
@@ -134,22 +132,23 @@ def _key(word: str) -> str:
 
 def _derived(sentence: Sentence, block: list[Line]) -> Sentence:
     """The sentence with the derivation of its comment."""
-    own = [(n, line) for n, line in block if _AUTO.match(line)]
-    if len(own) != 1:
-        what = f"the sentence has {len(own) or 'no'} comments `# {AUTO} = (<...`"
+    comments = [(number, line) for number, line in block if _AUTO.match(line)]
+    if len(comments) != 1:
+        count = len(comments) or "no"
+        what = f"the sentence has {count} comments `# {AUTO} = (<...`"
         raise Malformed(block[0][0], what, "give it one, or read other tags, tag=upos")
-    [(number, line)] = own
-    found, leaves = derivation_of([(number, _AUTO.sub("", line))])
+    [(number, line)] = comments
+    derivation, leaves = derivation_of([(number, _AUTO.sub("", line))])
     tags, _, _, words, *_ = zip(*leaves, strict=True)
     if [*map(_key, words)] != [*map(_key, sentence.tokens)]:
         what = f"the derivation has other words than the rows: {' '.join(words)[:60]!r}"
         raise Malformed(number, what, "write that of these words, or leave it out")
-    return replace(sentence, tags=list(tags), derivation=found)
+    return replace(sentence, tags=list(tags), derivation=derivation)
 
 
-def _with_surfaces(lines, fields, tag, trees):
+def _with_surfaces(lines, tag, trees):
     """The sentences with their surfaces, each when the next one is known."""
-    parse, reader = _parser("CoNLL-U", fields, tag, trees), SurfaceReader()
+    parse, reader = _parser("CoNLL-U", tag, trees), SurfaceReader()
 
     def parse_next(block: list[Line]) -> Sentence | None:
         sentence = parse(block)
@@ -229,35 +228,15 @@ def _check_heads(rows: list[Row], trees: bool) -> None:
 
 
 def _check_tree(rows: list[Row]) -> None:
-    from keras_tagging.data.trees import find_cycle  # parsing imports data
+    from keras_tagging.data.trees import NotATree, check_tree  # which imports NumPy
 
-    for word, (number, cells) in enumerate(rows, 1):
-        if cells[HEAD] == "_":
-            what = f"word {_named(word, rows)} has no head"
-            raise Malformed(number, what, "give its head's number, or 0 for the root")
-        if int(cells[HEAD]) == word:
-            what = f"word {_named(word, rows)} is its own head"
-            raise Malformed(number, what, "give another word's number, or 0")
-        if cells[DEPREL] == "_":
-            what = f"word {_named(word, rows)} has no relation to its head"
-            raise Malformed(number, what, "name it in column 8")
-    heads = [int(cells[HEAD]) for _, cells in rows]
-    roots = [word for word, head in enumerate(heads, 1) if head == 0]
-    if not roots:
-        what = "no word has the head 0, so the sentence has no root"
-        raise Malformed(rows[0][0], what, "give the head 0 to its root")
-    if len(roots) > 1:
-        shown = (f"{_named(word, rows)} in line {rows[word - 1][0]}" for word in roots)
-        what = f"{len(roots)} words have the head 0: {', '.join(islice(shown, 8))}"
-        remedy = "keep one root, or leave such sentences out with errors='skip'"
-        raise Malformed(rows[roots[1] - 1][0], what, remedy)
-    if cycle := find_cycle(heads):
-        shown = [_named(word, rows) for word in cycle[:8]]
-        shown += [f"... ({len(cycle)} words)"] * (len(cycle) > 8)
-        what = f"the heads form a cycle: {' -> '.join([*shown, shown[0]])}"
-        remedy = "give one of these words a head outside the cycle"
-        raise Malformed(rows[cycle[0] - 1][0], what, remedy)
-
-
-def _named(word: int, rows: list[Row]) -> str:
-    return f"{word} {rows[word - 1][1][FORM][:40]!r}"
+    for number, cells in rows:
+        if "_" in (cells[HEAD], cells[DEPREL]):
+            what = f"word {cells[ID]} {cells[FORM][:40]!r} has no head or no relation"
+            remedy = "give its head, 0 for the root, and the name of the relation"
+            raise Malformed(number, what, remedy)
+    try:
+        check_tree([cells[HEAD] for _, cells in rows])
+    except NotATree as error:
+        remedy = "mend it, or leave such sentences out with errors='skip'"
+        raise Malformed(rows[error.word - 1][0], str(error), remedy) from None

@@ -9,7 +9,7 @@ from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import hold_out, load_treebank
 from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.trees import trees_of
 from keras_tagging.experiments.papers.table import Table
 from keras_tagging.metrics import attachment_scores
@@ -141,7 +141,7 @@ def check_corpus(corpus: Corpus, table: Table, punctuation: str) -> None:
                 ]
                 attachment_scores(sentences, *gold, punctuation=punctuation)
             else:
-                as_sentences(sentences, tagged=True)
+                annotated(sentences)
         except ValueError as error:
             raise ValueError(f"{corpus.name}, {name}: {error}") from None
 
