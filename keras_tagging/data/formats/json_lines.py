@@ -48,7 +48,8 @@ def jsonl(
             fields = json.loads(line)
         except (ValueError, RecursionError) as error:  # Python's own limits, too
             remedy = f"write one object a line, {shape}"
-            raise Malformed(number, f"not JSON: {error}", remedy) from None
+            what = f"not JSON: {error}".partition(";")[0]
+            raise Malformed(number, what, remedy) from None
         if isinstance(fields, dict) and token_field == "tokens":
             fields = flat_fields(number, fields)
             if fields is None:
