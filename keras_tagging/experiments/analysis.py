@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 from keras_tagging import kinds
 from keras_tagging.ccg.grammar import normal
+from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.vocabulary import count_vocabulary
@@ -224,7 +225,7 @@ def analyse(
 
 def tagged_tokens(model, sentences) -> tuple[pd.DataFrame, list[tuple]]:
     """The predicted tags, and the figures of `evaluate`."""
-    sentences = as_sentences(sentences, tagged=True)
+    sentences = annotated(sentences)
     tokens = places(model, sentences)
     tags = model.tag(sentences)
     tokens["gold"] = [tag for s in sentences for tag in s.tags]
