@@ -93,21 +93,6 @@ def test_every_network(case, train_sentences, tmp_path):
     assert_same(exported(model, tmp_path), model, SHORT[:60])
 
 
-@pytest.mark.parametrize("activation", ["relu", "leaky_relu", "elu", "selu", "gelu"])
-@pytest.mark.parametrize("more", [{}, {"hidden_context": 0}])
-def test_activations(activation, more, train_sentences, tmp_path):
-    model = eager(tagger("elman-rnn", train_sentences, activation=activation, **more))
-    assert_same(exported(model, tmp_path), model, SHORT[:9])
-
-
-@pytest.mark.parametrize(
-    "activation", ["silu", "softplus", "softsign", "hard_sigmoid", "tanh", "linear"]
-)
-def test_more_activations(activation, train_sentences, tmp_path):
-    model = eager(tagger("i-rnn", train_sentences, activation=activation))
-    assert_same(exported(model, tmp_path), model, SHORT[:9])
-
-
 @pytest.mark.parametrize("decoder", ["softmax", "crf"])
 def test_chunk_tags_are_consistent(decoder, tmp_path):
     chunks = {"D": "B-NP", "N": "I-NP", "P": "B-PP", "M": "I-PP", "V": "O", "R": "O"}
