@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.runtime.models import STEP, call_batches
 
 pytestmark = pytest.mark.one_backend
@@ -47,9 +46,3 @@ def test_the_order_is_that_of_lengths_and_then_of_sentences():
     lengths = np.array([5, 3, 0, 5, 3, 200], "int32")
     batches = call_batches(lengths, 64)
     assert [x.tolist() for x in batches] == [[1, 4, 0, 3], [5]]
-
-
-def test_they_cost_less_than_full_ones():
-    lengths = np.random.default_rng(0).geometric(0.06, 2000).astype("int32")
-    full = plan_batches(lengths, token_budget=512)
-    assert cost(call_batches(lengths, 512), lengths) < 0.99 * cost(full, lengths)

@@ -1,7 +1,6 @@
 """`keras_tagging.runtime`: what it imports, what it gives, what it refuses."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,14 +9,16 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-from onnx_files.odd import sentences
+from onnx import helper
+from onnx_files.odd import sentences, session_of
 from onnx_files.odd import tagger as tiny
 
 import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.cli import main
 from keras_tagging.encoding import batching
+from keras_tagging.onnx.arrays import Arrays
+from keras_tagging.onnx.builder import Builder
 from keras_tagging.runtime import session as sessions
 from keras_tagging.runtime.models import one_ahead
 from keras_tagging.runtime.wire import check
@@ -145,16 +146,11 @@ def test_the_figures_prove_the_export(model, path, train_sentences):
     bare = [replace(s, tags=None) for s in train_sentences]
     tags = [s.tags for s in train_sentences]
     assert found.evaluate(bare, tags, return_dict=True) == own
-    with pytest.raises(ValueError, match="but 1 of tags in y: give a list for each"):
-        found.evaluate(bare, tags[:1])
-    with pytest.raises(ValueError, match="sentence 1 has no tags"):
-        found.evaluate([["a"]])
-    with pytest.raises(AttributeError, match="no fit: .*load the run, or the .keras"):
-        found.fit(train_sentences)
-    with pytest.raises(AttributeError, match="'OnnxTagger' has no attribute 'fitt'"):
-        getattr(found, "fitt")  # noqa: B009
     with pytest.raises(ValueError, match="not recognized: subtypes"):
         found.evaluate(train_sentences, subtypes=True)
+    for name, message in (("fit", "no fit: .*load the run"), ("fitt", "no attribute")):
+        with pytest.raises(AttributeError, match=message):
+            getattr(found, name)
 
 
 def test_outputs_by_name(model, path):
@@ -181,71 +177,51 @@ def test_outputs_by_name(model, path):
 
 def test_errors_are_those_of_the_tagger(path):
     found = runtime.load(path)
+    many = Sentence(["e" + "\u0301" * 101], None, {"pos": ["x"]})
+    for given, message in (
+        ("a b", "is a string; a sentence is a list"),
+        ([{"tokens": ["a", "b"]}], 'is no sentence: .* as "tokens"'),
+        ([["a"]], "sentence 1 has no column 'pos'"),
+        ([many], "101 combining marks"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            found.tag(given)
     with pytest.raises(ValueError, match="beta"):
         found.tag([], beta=-1)
-    with pytest.raises(ValueError, match="is a string; a sentence is a list"):
-        found.tag("a b")
     with pytest.raises(ValueError, match=r"text, .*Pipeline\(segmenter, tagger=model"):
         found.annotate("a b")
-    for given in ([{"tokens": ["a", "b"]}], {"tokens": [["a"]]}):
-        for method in (found.tag, found.annotate, found.predict):
-            with pytest.raises(ValueError, match='is no sentence: .* as "tokens"'):
-                list(method(given))
-    with pytest.raises(ValueError, match="sentence 1 has no column 'pos'"):
-        found.tag([["a"]])
-    many = Sentence(["e" + "\u0301" * 101], None, {"pos": ["x"]})
-    with pytest.raises(ValueError, match="101 combining marks"):
-        found.tag([many])
 
 
 # What it imports
 
 
-def run(code, *args):
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, args)],
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_tagging_imports_neither_tensorflow_nor_keras(path):
-    code = (
-        "import json, sys; from keras_tagging import Sentence, load; "
-        "s = Sentence(['the', 'dog'], ['D', 'N'], {'pos': ['e', 'g']}); "
-        "model = load(sys.argv[1]); tags = model.tag([s]); "
-        f"first = [m for m in {HEAVY} if m in sys.modules]; "
-        "figures = model.evaluate([s], return_dict=True); "
-        f"heavy = [m for m in {HEAVY[:-2]} if m in sys.modules]; "
-        "print(json.dumps([tags, first, figures, heavy]))"
-    )
-    tags, imported, figures, heavy = run(code, path)
-    assert imported == heavy == [] and len(tags[0]) == 2
-    assert figures["accuracy"] == np.mean(
-        [a == b for a, b in zip(tags[0], "DN", strict=True)]
-    )
-
-
-def test_the_command_imports_neither(model, path, tmp_path):
+def test_tagging_imports_neither_tensorflow_nor_keras(model, path, tmp_path):
+    """In Python and by the command."""
     text = tmp_path / "given.conll"
     text.write_text("the\te\ndog\tg\n\n")
     code = (
-        "import contextlib, io, json, sys; from keras_tagging.cli import main\n"
+        "import contextlib, io, json, sys; from keras_tagging import Sentence, load\n"
+        "s = Sentence(['the', 'dog'], ['D', 'N'], {'pos': ['e', 'g']})\n"
+        "model = load(sys.argv[2]); tags = model.tag([s])\n"
+        f"first = [m for m in {HEAVY} if m in sys.modules]\n"
+        "figures = model.evaluate([s], return_dict=True)\n"
+        "from keras_tagging.cli import main\n"
         "out = io.StringIO(); out.reconfigure = lambda **_: None\n"
         "with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):\n"
         "    main(sys.argv[1:])\n"
         f"heavy = [m for m in {HEAVY[:-2]} if m in sys.modules]\n"
-        "print(json.dumps([out.getvalue(), heavy]))"
+        "print(json.dumps([tags, first, figures, out.getvalue(), heavy]))"
     )
     options = ("--format", "conll", "--option", "columns={'pos': 1}")
-    written, imported = run(code, "tag", path, text, *options)
-    sentence = Sentence(["the", "dog"], None, {"pos": ["e", "g"]})
-    [[first, second]] = model.tag([sentence])
-    assert written == f"the\t{first}\ndog\t{second}\n\n"
-    assert imported == []
+    command = [sys.executable, "-c", code, "tag", path, text, *options]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    [tags], first, figures, written, heavy = json.loads(done.stdout)
+    assert first == heavy == []
+    assert [tags] == model.tag([Sentence(["the", "dog"], None, {"pos": ["e", "g"]})])
+    right = [a == b for a, b in zip(tags, "DN", strict=True)]
+    assert figures["accuracy"] == np.mean(right)
+    assert written == f"the\t{tags[0]}\ndog\t{tags[1]}\n\n"
 
 
 def test_a_library_that_finds_other_names_is_refused(monkeypatch):
@@ -274,26 +250,13 @@ def external(made):
 
 def external_in_a_body(made):
     tensor = helper.make_tensor("t", onnx.TensorProto.FLOAT, [0], [])
-    external_tensor = tensor.external_data.add(key="location", value="x")
-    assert external_tensor
+    tensor.external_data.add(key="location", value="x")
     branch = next(node for node in made.graph.node if node.op_type == "If")
     branch.attribute[0].g.initializer.append(tensor)
 
 
 def foreign(made):
     made.graph.node[0].op_type = "PyOp"
-
-
-def foreign_domain(made):
-    made.opset_import.append(helper.make_opsetid("com.stranger", 1))
-
-
-def function(made):
-    made.functions.add(name="f", domain="")
-
-
-def sparse(made):
-    made.graph.sparse_initializer.add()
 
 
 def deep(made):
@@ -305,15 +268,19 @@ def deep(made):
         graph = node.attribute[0].g
 
 
+def opset(made):
+    made.opset_import.append(helper.make_opsetid("com.stranger", 1))
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
         (external, "keeps weights in another file, which is not opened"),
         (external_in_a_body, "keeps weights in another file"),
         (foreign, "has an operation 'PyOp', which no export writes"),
-        (foreign_domain, "needs operations of 'com.stranger'"),
-        (function, "has functions or training of its own"),
-        (sparse, "has sparse constants"),
+        (opset, "needs operations of 'com.stranger'"),
+        (lambda made: made.functions.add(name="f"), "has functions or training of its"),
+        (lambda made: made.graph.sparse_initializer.add(), "has sparse constants"),
         (deep, "has graphs inside of graphs, 6 deep"),
         (lambda made: made.ClearField("graph"), "is no ONNX file"),
         (lambda made: made.ClearField("metadata_props"), "was not written by"),
@@ -321,9 +288,8 @@ def deep(made):
     ],
 )
 def test_files_of_strangers(path, tmp_path, change, message):
-    other = changed(path, tmp_path, change)
     with pytest.raises(ValueError, match=message):
-        runtime.load(other)
+        runtime.load(changed(path, tmp_path, change))
 
 
 @pytest.mark.parametrize(
@@ -353,34 +319,21 @@ def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, messa
 
 
 def test_an_array_beyond_the_limit_is_an_error():
-    zero = numpy_helper.from_array(np.zeros((), "float32"), "zero")
-    nodes = [
-        helper.make_node("Expand", ["zero", "size"], ["wide"]),
-        helper.make_node("ReduceSum", ["wide"], ["sum"]),
-    ]
-    size = helper.make_tensor_value_info("size", TensorProto.INT64, [1])
-    total = helper.make_tensor_value_info("sum", TensorProto.FLOAT, None)
-    graph = helper.make_graph(nodes, "bomb", [size], [total], [zero])
-    opsets = [helper.make_opsetid("", 20)]
-    made = helper.make_model(graph, ir_version=9, opset_imports=opsets)
-    content = made.SerializeToString()
-    check(content)  # nothing in it is forbidden
-    session = onnxruntime.InferenceSession(
-        content, sessions.session_options(), ["CPUExecutionProvider"]
-    )
+    xp = Arrays(Builder())
+    wide = xp.zeros(xp.input("size", "int64", [1]))
+    xp.output("sum", xp.sum(wide), ())
+    check(xp.builder.model("bomb").SerializeToString())  # nothing in it is forbidden
+    session = session_of(xp)
     fits, bomb = (np.array([n], "int64") for n in (10, limits.ONNX_MEMORY // 4 + 1))
     assert session.run(None, {"size": fits})[0] == 0
     with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.Fail):
         session.run(None, {"size": bomb})
 
 
-def test_no_thread(path):
+def test_what_cannot_be_loaded(path, tmp_path):
     for threads in (0, 1.5, True):
         with pytest.raises(ValueError, match="at least one is needed"):
             runtime.load(path, threads=threads)
-
-
-def test_no_such_file(tmp_path):
     with pytest.raises(ValueError, match="no such file; keras-tagging export"):
         runtime.load(tmp_path / "tagger.onnx")
 
@@ -417,7 +370,3 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     assert stopped("export", out, small) == 2
     told = "was exported as ONNX, for tag, parse, derive, annotate and"
     assert told in capsys.readouterr().err
-
-
-def test_runtime_is_a_public_name():
-    assert keras_tagging.runtime is runtime
