@@ -242,15 +242,11 @@ class Arrays:
             return x
         return self.node("Cast", x, dtype=dtype, to=TYPES[dtype])
 
-    def unary(self, operation, x, **attributes):
-        """An operation of one array that keeps its dtype."""
-        return self.node(operation, x, **attributes)
-
     def exp(self, x):
-        return self.unary("Exp", x)
+        return self.node("Exp", x)
 
     def log(self, x):
-        return self.unary("Log", x)
+        return self.node("Log", x)
 
     # Products and sums
 

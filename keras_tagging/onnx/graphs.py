@@ -197,7 +197,7 @@ def column_answer(xp, request, outputs, labels, top_k, ranked=None):
     names = np.array(labels, object)
     chosen = xp.cast(outputs["tags"], "int64")
     wide = xp.expand_dims(request.real, -1)
-    rows = xp.unary("Softmax", outputs["logits"], axis=-1)
+    rows = xp.node("Softmax", outputs["logits"], axis=-1)
     rows = rows * xp.cast(wide, "float32")
     of_chosen = xp.node("GatherElements", rows, xp.expand_dims(chosen, -1), axis=2)
     count = min(top_k, len(labels))

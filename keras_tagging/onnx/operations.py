@@ -1,6 +1,12 @@
-"""The ONNX form of each operation of Keras."""
+"""The ONNX form of each operation of Keras.
 
+Most have the name and the arguments of a method of `Arrays`: those are called with the
+attributes of the operation as last arguments. The others are here.
+"""
+
+import inspect
 import math
+import re
 
 import keras
 import numpy as np
@@ -8,6 +14,42 @@ import numpy as np
 from keras_tagging.onnx.arrays import Arrays
 
 OPERATIONS = {}
+#: the names of methods that are no other spelling of the operation's
+METHODS = {
+    "TrueDivide": "divide",
+    "BitwiseAnd": "logical_and",
+    "BitwiseOr": "logical_or",
+    "BitwiseNot": "logical_not",
+}
+#: operations of one array, and those of ONNX if they have another name
+UNARY = {"Negative": "Neg", "Absolute": "Abs", "StopGradient": "Identity"}
+UNARY |= {
+    name: name
+    for name in (
+        *("Abs", "Exp", "Log", "Relu", "Round", "Selu", "Sigmoid", "Softplus"),
+        *("Softsign", "Sqrt", "Tanh"),
+    )
+}
+
+
+def find(op: keras.Operation):
+    """The function of `Arrays`, the operation and its arguments, or None."""
+    name = type(op).__name__
+    if name in OPERATIONS:
+        return OPERATIONS[name]
+    if name in UNARY:
+        return lambda xp, op, x: xp.node(UNARY[name], x)
+    spelled = re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
+    method = getattr(Arrays, METHODS.get(name, spelled), None)
+    if method is None:
+        return None
+    attributes = [*inspect.signature(type(op).__init__).parameters][1:]
+
+    def call(xp, op, *args):
+        values = (getattr(op, x) for x in attributes if x != "name")
+        return method(xp, *args, *values)
+
+    return call
 
 
 def operation(*names):
@@ -20,81 +62,9 @@ def operation(*names):
     return register
 
 
-# Keras operations that have the arguments of a method of `Arrays`
-SAME = {
-    "Add": Arrays.add,
-    "Subtract": Arrays.subtract,
-    "Multiply": Arrays.multiply,
-    "Divide": Arrays.divide,
-    "TrueDivide": Arrays.divide,
-    "FloorDivide": Arrays.floor_divide,
-    "Mod": Arrays.mod,
-    "Maximum": Arrays.maximum,
-    "Minimum": Arrays.minimum,
-    "Equal": Arrays.equal,
-    "NotEqual": Arrays.not_equal,
-    "Greater": Arrays.greater,
-    "GreaterEqual": Arrays.greater_equal,
-    "Less": Arrays.less,
-    "LessEqual": Arrays.less_equal,
-    "LogicalAnd": Arrays.logical_and,
-    "BitwiseAnd": Arrays.logical_and,
-    "LogicalOr": Arrays.logical_or,
-    "BitwiseOr": Arrays.logical_or,
-    "LogicalNot": Arrays.logical_not,
-    "BitwiseNot": Arrays.logical_not,
-    "Where": Arrays.where,
-    "Matmul": Arrays.matmul,
-    "GetItem": Arrays.get_item,
-}
-# and those whose further arguments are attributes of the operation
-WITH_ATTRIBUTES = {
-    "Any": (Arrays.any, "axis", "keepdims"),
-    "Argmax": (Arrays.argmax, "axis", "keepdims"),
-    "Cast": (Arrays.cast, "dtype"),
-    "Concatenate": (Arrays.concatenate, "axis"),
-    "ExpandDims": (Arrays.expand_dims, "axis"),
-    "Squeeze": (Arrays.squeeze, "axis"),
-    "Stack": (Arrays.stack, "axis"),
-    "Sum": (Arrays.sum, "axis", "keepdims"),
-    "Take": (Arrays.take, "axis"),
-    "Tile": (Arrays.tile, "repeats"),
-    "TopK": (Arrays.top_k, "k"),
-    "Transpose": (Arrays.transpose, "axes"),
-}
-
-
-def _called(method, *attributes):
-    """A method of `Arrays` with the attributes of an operation as last arguments."""
-
-    def call(xp, op, *args):
-        return method(xp, *args, *(getattr(op, name) for name in attributes))
-
-    return call
-
-
-OPERATIONS |= {name: _called(method) for name, method in SAME.items()}
-OPERATIONS |= {name: _called(*given) for name, given in WITH_ATTRIBUTES.items()}
-
-# those of one array
-UNARY = {
-    "Negative": "Neg",
-    "Absolute": "Abs",
-    "Abs": "Abs",
-    "Exp": "Exp",
-    "Log": "Log",
-    "Sqrt": "Sqrt",
-    "Tanh": "Tanh",
-    "Sigmoid": "Sigmoid",
-    "Relu": "Relu",
-    "Round": "Round",
-    "Selu": "Selu",
-    "Softplus": "Softplus",
-    "Softsign": "Softsign",
-    "StopGradient": "Identity",
-}
-for _name, _operation in UNARY.items():
-    OPERATIONS[_name] = lambda xp, op, x, name=_operation: xp.unary(name, x)
+@operation("TopK")
+def top_k(xp, op, x):
+    return xp.top_k(x, op.k)
 
 
 @operation("ReLU")
@@ -102,35 +72,35 @@ def relu(xp, op, x):
     options = op.negative_slope, op.max_value, op.threshold
     if options != (0.0, None, 0.0):
         raise NotImplementedError(f"ReLU with {options}")
-    return xp.unary("Relu", x)
+    return xp.node("Relu", x)
 
 
 @operation("LeakyRelu")
 def leaky_relu(xp, op, x):
-    return xp.unary("LeakyRelu", x, alpha=float(op.negative_slope))
+    return xp.node("LeakyRelu", x, alpha=float(op.negative_slope))
 
 
 @operation("Elu")
 def elu(xp, op, x):
-    return xp.unary("Elu", x, alpha=float(op.alpha))
+    return xp.node("Elu", x, alpha=float(op.alpha))
 
 
 @operation("Gelu")
 def gelu(xp, op, x):
     if op.approximate:
         cubed = x + 0.044715 * (x * x * x)
-        return 0.5 * (x * (1.0 + xp.unary("Tanh", math.sqrt(2 / math.pi) * cubed)))
-    return 0.5 * (x * (1.0 + xp.unary("Erf", x * (1 / math.sqrt(2)))))
+        return 0.5 * (x * (1.0 + xp.node("Tanh", math.sqrt(2 / math.pi) * cubed)))
+    return 0.5 * (x * (1.0 + xp.node("Erf", x * (1 / math.sqrt(2)))))
 
 
 @operation("Silu", "Swish")
 def silu(xp, op, x):
-    return x * xp.unary("Sigmoid", x)
+    return x * xp.node("Sigmoid", x)
 
 
 @operation("HardSigmoid")
 def hard_sigmoid(xp, op, x):
-    return xp.unary("HardSigmoid", x, alpha=1 / 6, beta=0.5)
+    return xp.node("HardSigmoid", x, alpha=1 / 6, beta=0.5)
 
 
 @operation("NanToNum")
@@ -145,7 +115,7 @@ def clip(xp, op, x):
 
 @operation("Softmax", "LogSoftmax")
 def softmax(xp, op, x):
-    return xp.unary(type(op).__name__, x, axis=op.axis)
+    return xp.node(type(op).__name__, x, axis=op.axis)
 
 
 REDUCTIONS = {"Max": "ReduceMax", "Min": "ReduceMin", "Logsumexp": "ReduceLogSumExp"}
@@ -243,8 +213,3 @@ def tensordot(xp, op, x, y):
     first, *rest = y.shape
     product = xp.matmul(x, xp.reshape(y, [first, -1]))
     return xp.reshape(product, [*[0] * (len(x.shape) - 1), *rest])
-
-
-def find(op: keras.Operation):
-    """The function of an operation, or None."""
-    return OPERATIONS.get(type(op).__name__)

@@ -35,7 +35,7 @@ def int8_product(xp, x, weights):
     of_columns = np.maximum(np.abs(weights).max(0), LEAST) / LARGEST_WEIGHT
     integers = np.round(weights / of_columns).astype("int8")
     flat = xp.reshape(x, [-1, rows])
-    of_rows = xp.reduce("ReduceMax", xp.unary("Abs", flat), -1, keepdims=True)
+    of_rows = xp.reduce("ReduceMax", xp.node("Abs", flat), -1, keepdims=True)
     of_rows = xp.maximum(of_rows, LEAST) * (1 / LARGEST)
     scales = xp.squeeze(of_rows, -1)
     zero = xp.builder.constant(np.array(ZERO, "uint8"))

@@ -56,7 +56,7 @@ class OnnxEngine:
         ]
 
     def log_softmax(self, x):
-        return self.xp.unary("LogSoftmax", x, axis=-1)
+        return self.xp.node("LogSoftmax", x, axis=-1)
 
 
 def parsed(tracer: Tracer, joint, tokens: list[Array], lengths: Array):
