@@ -242,7 +242,7 @@ def test_the_command_derives_with_a_pipeline(served, found, tmp_path, capsys):
         assert program("annotate", served, text, "--output", output) == 0
     assert len({*capsys.readouterr().out.splitlines()}) == 2
     assert program("derive", served, text, "--beam-width", 2) == 2
-    assert "NAME.onnx --beam-width 2" in capsys.readouterr().err
+    assert "--beam-width" in capsys.readouterr().err
 
 
 def read_auto(folder, text):
@@ -316,6 +316,7 @@ def test_parts_of_speech_of_gold_derivations(ccg_parser, column):
     assert {"upos", "xpos"} <= pipeline.scores([both]).keys()
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_trained_from_derivations(ccg_file, tmp_path, capsys):
     corpus, out = tmp_path / "bank", tmp_path / "run"
     corpus.mkdir()
