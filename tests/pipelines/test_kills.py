@@ -20,11 +20,9 @@ from keras_tagging.pipelines import PipelinePlan
 from keras_tagging.utils.atomic import replacing, replacing_together
 
 WHOLE = ["--epochs", 2, "--parts", "tagger,parser", "--set", "parser.folds=2"]
-#: of a training that replaces another one, by the option that makes it do so
-SHORT = {
-    "--force": ["--epochs", 1, "--parts", "tagger,parser"],
-    "--no-resume": ["--epochs", 1, "--parts", "tagger"],
-}
+#: the parts before, where a training of a tagger replaces another one, by the option
+#: that makes it do so
+BEFORE = {"--force": "tagger,parser", "--no-resume": "tagger"}
 GIVES = {"segmenter": (), "tagger": ("pos",), "parser": ("head", "deprel")}
 BLOCK = """# text = {0} barks
 1\t{0}\t_\tPROPN\t_\t_\t2\tnsubj\t_\t_
@@ -135,7 +133,7 @@ def test_a_killed_training_goes_on_or_is_whole(command_line, tmp_path):
         assert content(folder) == expected, folder
 
 
-@pytest.mark.parametrize("again", SHORT)
+@pytest.mark.parametrize("again", BEFORE)
 def test_a_killed_replacement_keeps_the_old_pipeline_or_goes_on(
     command_line, tmp_path, again
 ):
@@ -143,9 +141,9 @@ def test_a_killed_replacement_keeps_the_old_pipeline_or_goes_on(
 
     With --force a pipeline is replaced, with --no-resume the training of one.
     """
-    command_line += SHORT[again]
-    out, other = tmp_path / "out", [*command_line, "--seed", 1]
-    assert program(*command_line, "--out", out)[0] == 0
+    command_line += ["--epochs", 1, "--parts"]
+    out, other = tmp_path / "out", [*command_line, "tagger", "--seed", 1]
+    assert program(*command_line, BEFORE[again], "--out", out)[0] == 0
     first = {0}
     if again == "--no-resume":
         (out / "pipeline.json").unlink()

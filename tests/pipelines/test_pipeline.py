@@ -1,15 +1,12 @@
 """A segmenter, a tagger and a parser as one model."""
 
-import itertools
 import json
 import os
 import re
 import shutil
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from operator import getitem
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -24,8 +21,8 @@ from keras_tagging.data.surface import Surface, spaced
 from keras_tagging.encoding import batching
 from keras_tagging.metrics import chunk_scores
 from keras_tagging.models.files import loading
-from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
-from keras_tagging.utils.atomic import locked, replacing
+from keras_tagging.runtime.folder import list_of
+from keras_tagging.utils.atomic import locked
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -507,90 +504,13 @@ def test_a_cache_of_the_hugging_face_hub(saved, tmp_path):
         keras_tagging.load(snapshot)
 
 
-class Part:
-    """A model whose file has its name."""
-
-    column_names, tags, input_columns, gives = (None,), [], (), ()
-
-    def __init__(self, kind, name):
-        self.kind, self.name = kind, name
-
-    def save(self, path):
-        for file in (path, path.with_suffix(".metadata.json")):
-            with replacing(file) as partial:
-                partial.write_text(self.name)
-
-
-def names_in(folder):
-    """The names of the models of a folder, as `Pipeline.load` checks and reads them."""
-    content = content_of(folder)
-    found = read_pipeline(folder, content, lambda _, data: data, SimpleNamespace)
-    return {k: v.decode() for k, v in vars(found).items() if k != "metadata"}
-
-
-@contextmanager
-def killed_at(number, monkeypatch):
-    """Raises before a file is replaced or removed for the given time, from 0."""
-    events = itertools.count()
-
-    def event(function, *args, **options):
-        if next(events) == number:
-            raise KeyboardInterrupt
-        return function(*args, **options)
-
-    with monkeypatch.context() as patched:
-        for name in ("replace", "unlink"):
-            patched.setattr(os, name, partial(event, getattr(os, name)))
-        yield
-
-
-def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
-    """At each moment: the old pipeline, the new one, or none to be read."""
-    old = Pipeline(Part("segmenter", "s"), Part("tagger", "old"))
-    new = Pipeline(tagger=Part("tagger", "new"), parser=Part("parser", "p"))
-    found, finished = [], False
-    while not finished:
-        folder = tmp_path / str(len(found))
-        old.save(folder)
-        try:
-            with killed_at(len(found), monkeypatch):
-                new.save(folder)
-            finished = True
-        except KeyboardInterrupt:
-            pass
-        try:
-            found.append(names_in(folder))
-        except ValueError as error:
-            assert re.search("pipeline.json is missing|segmenter.keras", str(error))
-            found.append(None)
-        (folder / ".save-left").mkdir()  # by a process that could remove nothing
-        new.save(folder)
-        kept = {path.name for path in folder.iterdir()}
-        assert kept == {
-            "pipeline.json",
-            *(
-                f"{part}.{end}"
-                for part in new.parts
-                for end in ("keras", "metadata.json")
-            ),
-        }
-    order = [
-        {"segmenter": "s", "tagger": "old"},
-        None,
-        {"tagger": "new", "parser": "p"},
-    ]
-    assert [key for key, _ in itertools.groupby(found)] == order
-
-
-def test_two_do_not_save_in_one_folder(tmp_path):
-    pipeline = Pipeline(tagger=Part("tagger", "t"))
-    pipeline.save(tmp_path)
+def test_two_do_not_save_in_one_folder(tagger, tmp_path):
+    pipeline = Pipeline(tagger=tagger)
     (tmp_path / ".save-other").mkdir()
-    before = sorted(tmp_path.iterdir())
-    with locked(tmp_path, "it is alone", ".saving"):  # as that process does
+    with locked(tmp_path, "it is alone", ".saving"):  # as another process does
         with pytest.raises(ValueError, match="another process saves a pipeline in"):
             pipeline.save(tmp_path)
-    assert sorted(tmp_path.iterdir()) == before
+    assert [*os.listdir(tmp_path)] == [".save-other"]
     pipeline.save(tmp_path)
     assert not (tmp_path / ".save-other").exists()
 

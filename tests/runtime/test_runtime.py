@@ -15,7 +15,6 @@ from onnx_files.odd import tagger as tiny
 
 import keras_tagging
 from keras_tagging import Sentence, runtime
-from keras_tagging.cli import main
 from keras_tagging.encoding import batching
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
@@ -300,6 +299,9 @@ def test_files_of_strangers(path, tmp_path, change, message):
         ("format", 2, "is of format 2, which this version"),
         ("tags", [1], "does not list its tags"),
         ("columns", ["other"], "has other inputs than it says"),
+        ("columns", ["tokens"], "cannot read the columns tokens"),
+        ("columns", ["lengths"], "cannot read the columns lengths"),
+        ("columns", ["pos", "pos"], "cannot read the columns pos"),
         ("batch_tokens", 10**12, "does not say how many tokens make a batch"),
         ("batch_tokens", True, "does not say how many tokens make a batch"),
         (None, "[" * 100_000, "does not say in JSON what it is"),
@@ -338,35 +340,20 @@ def test_what_cannot_be_loaded(path, tmp_path):
         runtime.load(tmp_path / "tagger.onnx")
 
 
-# The command line
-
-
-def stopped(*args):
-    with pytest.raises(SystemExit) as end:
-        main([*map(str, args)])
-    return end.value.code
-
-
-def test_export_and_what_reads_it(model, tmp_path, capsys):
+def test_the_command_says_what_it_exports(model, path, tmp_path, capsys):
     saved, out = tmp_path / "model.keras", tmp_path / "tagger.onnx"
     model.save(saved)
-    assert stopped("export", saved, out, "--top-k", "2") == 0
-    told = capsys.readouterr().out
-    assert f"{out}: for keras-tagging tag and ONNX Runtime" in told
-    assert "lengths (batch) int32, pos (batch, time) string, tokens" in told
-    assert "top_tags (batch, time, k) string" in told
-    small = tmp_path / "small.onnx"
-    assert stopped("export", saved, small, "--int8") == 0
-    assert b"MatMulInteger" in small.read_bytes()
-    assert stopped("export", saved, tmp_path / "served", "--int8") == 2
-    assert "--int8 is of ONNX files: give a name" in capsys.readouterr().err
-    text = tmp_path / "given.txt"
-    text.write_text("the dog\n")
-    for command in ("parse", "tag"):
-        code = stopped(command, out, "--beam-width", "2", text)
-        assert code == 2 and "has no --beam-width" in capsys.readouterr().err
-    assert stopped("parse", out, text) == 2
-    assert "holds a tagger: keras-tagging tag" in capsys.readouterr().err
-    assert stopped("export", out, small) == 2
-    told = "was exported as ONNX, for tag, parse, derive, annotate and"
-    assert told in capsys.readouterr().err
+    for code, *command in (
+        (0, "export", saved, out, "--top-k", "2"),
+        (2, "parse", path, saved),
+        (2, "tag", path, "--beam-width", "2", saved),
+        (2, "export", path, out),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main([*map(str, command)])
+        assert end.value.code == code
+    told = capsys.readouterr()
+    assert "lengths (batch) int32, pos (batch, time) string, tokens" in told.out
+    assert "top_tags (batch, time, k) string" in told.out
+    for message in ("keras-tagging tag", "has no --beam-width", "was exported as ONNX"):
+        assert message in told.err

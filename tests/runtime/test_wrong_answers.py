@@ -115,24 +115,6 @@ def test_probabilities_of_fewer_tags(tmp_path):
         model.predict(SENTENCES)
 
 
-@pytest.mark.parametrize(
-    "name, columns",
-    [
-        ("crf", ["tokens"]),
-        ("crf", ["lengths"]),
-        ("onnx-pipeline/parser", ["pos", "pos"]),
-    ],
-)
-def test_columns_that_a_file_cannot_have(tmp_path, name, columns):
-    def change(made):
-        [prop] = made.metadata_props
-        prop.value = json.dumps({**json.loads(prop.value), "columns": columns})
-
-    path = changed(name, change, tmp_path)
-    with pytest.raises(ValueError, match=f"cannot read the columns {columns[0]}"):
-        runtime.load(path)
-
-
 def test_nothing_is_printed_on_standard_output(tmp_path, capfd):
     def change(made):
         for each in made.graph.node:
