@@ -7,6 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from keras_tagging import kinds
+from keras_tagging.runtime.file_check import check
 from keras_tagging.runtime.folder import (
     PIPELINE,
     REMEDY,
@@ -17,7 +18,6 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
 )
 from keras_tagging.runtime.shared_words import SharedWords, tables_in
-from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model
 

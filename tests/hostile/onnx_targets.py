@@ -29,8 +29,8 @@ from hostile.protobuf import (
 )
 
 from keras_tagging import Sentence, runtime
+from keras_tagging.runtime import file_check
 from keras_tagging.runtime import onnx_file as reader
-from keras_tagging.runtime import wire
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/v0_2"
 SENTENCES = [["the", "dog", "barks"], ["É"], [], ["1984", "in", "x" * 50, "\0"]]
@@ -256,10 +256,10 @@ def check_believed(data: bytes) -> None:
             raise Wrong("a field is believed that onnx does not know")
         match message:
             case onnx.NodeProto():
-                if message.op_type not in wire.OPERATIONS.get(message.domain, ()):
+                if message.op_type not in file_check.OPERATIONS.get(message.domain, ()):
                     raise Wrong("an operation is believed", message.op_type)
             case onnx.OperatorSetIdProto():
-                if message.domain not in wire.OPERATIONS:
+                if message.domain not in file_check.OPERATIONS:
                     raise Wrong("a set of operations is believed", message.domain)
             case onnx.TensorProto():
                 if message.external_data or message.data_location:
@@ -289,7 +289,7 @@ def run_file() -> str:
     believed = []
 
     def check(content):
-        wire.check(content)
+        file_check.check(content)
         check_believed(content)
         believed.append(content)
 

@@ -15,12 +15,13 @@ from onnx_files.odd import tagger as tiny
 
 import keras_tagging
 from keras_tagging import Sentence, runtime
+from keras_tagging.cli import main
 from keras_tagging.encoding import batching
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
 from keras_tagging.runtime import session as sessions
+from keras_tagging.runtime.file_check import check
 from keras_tagging.runtime.models import one_ahead
-from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 
 KINDS = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"

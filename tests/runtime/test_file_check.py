@@ -14,7 +14,7 @@ from onnx import helper, numpy_helper
 from packaging.requirements import Requirement
 
 from keras_tagging import runtime
-from keras_tagging.runtime.wire import check
+from keras_tagging.runtime.file_check import check
 
 ENTRY = field(1, b"location") + field(2, b"/etc/passwd")
 #: by message: a field that opens another file, or needs what is not ours
