@@ -42,7 +42,7 @@ def figures(model, gold, trees, weight):
     found, cpu = seconds(lambda: model.derive(trees))
     right = [s.derivation for s in gold]
     scores = derivation_scores(right, [s.derivation for s in found])._asdict()
-    before = model.answer(trees, ["tags"])  # it may read their columns
+    before = model.predict_rows(trees, ["tags"])  # it may read their columns
     pairs = [
         (leaf.category, tag)
         for derivation, row in zip(right, before, strict=True)

@@ -16,7 +16,7 @@ from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.vocabulary import count_vocabulary
-from keras_tagging.kinds.derivations import gold_tags, with_derivations
+from keras_tagging.kinds.deriving import gold_tags, with_derivations
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts, scores_of
 from keras_tagging.models.tagger.report import unknown_tags
@@ -274,15 +274,14 @@ def derived_tokens(model, sentences) -> tuple[pd.DataFrame, list[tuple]]:
     sentences = [s for s in with_derivations(model.annotated(sentences)) if len(s)]
     tokens = places(model, sentences)
     tags = np.array(model.tags, object)
-    needed, derive = model.annotation()
-    outputs = [*dict.fromkeys([*needed, "tag_scores"])]
+    needed, derive = model.decoding()
+    names = [*dict.fromkeys([*needed, "tag_scores"])]
 
-    def both(sentence, *arrays):
-        named = dict(zip(outputs, arrays, strict=True))
-        answer = derive(sentence, *map(named.get, needed)).derivation
-        return answer, tags[named["tag_scores"].argmax(-1)]
+    def both(sentence, outputs):
+        best = tags[outputs["tag_scores"].argmax(-1)]
+        return derive(sentence, outputs).derivation, best
 
-    rows = list(model.streamed(sentences, outputs, both, entries=len(tags)))
+    rows = model.decode(sentences, names, both, entries=len(tags))
     derivations = [derivation for derivation, _ in rows]
     leaves = (leaf for derivation in derivations for leaf in derivation.leaves)
     best = np.array([normal(tag) for _, tags in rows for tag in tags], object)

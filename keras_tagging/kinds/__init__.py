@@ -8,12 +8,12 @@ from keras_tagging.kinds.kind import (
     Output,
     each,
     find,
-    known,
     named,
     of,
     register,
+    registered,
 )
-from keras_tagging.kinds.own import (
+from keras_tagging.kinds.table import (
     CCG_PARSER,
     CCG_SHIFT_REDUCE,
     PARSER,
@@ -33,8 +33,8 @@ __all__ = [
     "Output",
     "each",
     "find",
-    "known",
     "named",
     "of",
     "register",
+    "registered",
 ]

@@ -1,23 +1,9 @@
 """A kind of models: what everybody but the models themselves must know of it."""
 
-import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pkgutil import resolve_name
 from typing import Literal
-
-from keras_tagging.utils.installed import offered, only
-
-#: the entry points by which an installed package offers a `Kind`
-GROUP = "keras_tagging.kinds"
-
-
-def _check(name: str, value, possible: tuple) -> None:
-    if value not in possible:
-        listed = ", ".join(map(repr, possible))
-        raise ValueError(f"{name}={value!r}: possible are {listed}")
 
 
 @dataclass(frozen=True)
@@ -37,9 +23,6 @@ class Output:
     ranked: bool = False
     served: bool = True
     optional: bool = False
-
-    def __post_init__(self):
-        _check("type", self.type, ("string", "float", "int32"))
 
     @property
     def rank(self) -> int:
@@ -102,50 +85,15 @@ class Kind:
     figures: tuple[str, ...] = ()
     analysis: str | None = None
 
-    def __post_init__(self):
-        for field in ("name", "route"):
-            value = getattr(self, field)
-            # part of the names of files, and of addresses
-            if value is not None and not re.fullmatch("[a-z][a-z0-9_-]*", value):
-                raise ValueError(f"{field}={value!r}: give a word in small letters")
-        if self.route in RESERVED:
-            raise ValueError(f"route={self.route!r} is taken: choose another")
-        if (self.runtime is None) != (self.graph is None) and not self.composed:
-            raise ValueError(
-                f"{self.name} has one of runtime= and graph=: give both, or none if "
-                "its models are not exported"
-            )
-        _check("reads", self.reads, ("tokens", "text"))
-        learnt = ("tags", "trees", "derivations", "surfaces", None)
-        _check("learns", self.learns, learnt)
-        _check("command", self.command, ("annotate", "tag", "parse", "derive"))
-
     def __str__(self):
         return self.name
 
     def at(self, field: str):
-        """The object at the place that a field names; a list for several places.
-
-        Raises:
-            ValueError: if there is nothing at a place.
-        """
-        value = getattr(self, field)
-        if isinstance(value, str):
-            return self._at(field, value)
-        return [self._at(field, place) for place in value]
-
-    def _at(self, field: str, place: str):
-        try:
-            return resolve_name(place)
-        except (ImportError, AttributeError, ValueError) as error:
-            if isinstance(error, ImportError):
-                module = place.partition(":")[0]
-                if not error.name or not f"{module}.".startswith(f"{error.name}."):
-                    raise  # a package that this module needs
-            raise ValueError(
-                f"the kind {self.name!r} has {field}={place!r}, which cannot be "
-                f"loaded: {error}"
-            ) from error
+        """The object at the place that a field names; a list for several places."""
+        places = getattr(self, field)
+        if isinstance(places, str):
+            return resolve_name(places)
+        return [resolve_name(place) for place in places]
 
     @property
     def reading(self) -> dict[str, bool]:
@@ -155,71 +103,32 @@ class Kind:
 
 
 _KINDS: dict[str, Kind] = {}
-#: addresses of the service
-RESERVED = ("health", "metrics", "models", "static", "v1", "v2")
 
 
 def register(kind: Kind) -> Kind:
     """Make a kind known in this process.
 
-    A package that is installed also offers it by an entry point of the group
-    `keras_tagging.kinds`, so that the command line and other processes know it.
-
     Returns:
         The kind.
 
     Raises:
-        ValueError: if there is another one of its name, or it is no `Kind`.
+        ValueError: if there is another one of its name.
     """
-    if not isinstance(kind, Kind):
-        raise ValueError(f"{type(kind).__name__} is registered, which is no Kind")
-    for other in _KINDS.values():
-        if kind.route is not None and other.route == kind.route:
-            if other.reads != kind.reads:
-                raise ValueError(
-                    f"the route {kind.route!r} is that of the kind {other.name!r}, "
-                    f"which reads {other.reads}: choose another"
-                )
     if _KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"there is another kind {kind.name!r}: choose another name")
     return kind
 
 
-@cache
-def _register_installed() -> None:
-    for name, entries in offered(GROUP).items():
-        try:
-            register(only(entries).load())
-        except Exception as error:  # of somebody else's module: ours go on
-            warnings.warn(
-                f"the kind {name!r} of {entries[0].value} cannot be used: {error}; "
-                "mend or uninstall that package",
-                stacklevel=2,
-            )
-
-
-def known() -> dict[str, Kind]:
-    """All kinds by name: our own, then those that are installed or registered."""
-    _register_installed()
+def registered() -> dict[str, Kind]:
+    """All kinds by name: first ours, then those that were registered."""
     return dict(_KINDS)
 
 
 def each(field: str) -> Iterator[tuple[Kind, object]]:
-    """Every kind of single models, with what stands where a field of it says.
-
-    A kind of another package that cannot be loaded is a warning: the others go on.
-    """
-    for kind in known().values():
-        if kind.composed:
-            continue
-        try:
-            found = kind.at(field)
-        except (ImportError, ValueError) as error:
-            if kind.model.startswith("keras_tagging."):
-                raise
-            warnings.warn(f"{error}; mend or uninstall that package", stacklevel=2)
-            continue
-        yield kind, found
+    """Every kind of single models, with what stands where a field of it says."""
+    for kind in registered().values():
+        if not kind.composed:
+            yield kind, kind.at(field)
 
 
 def find(name: str) -> Kind:
@@ -228,13 +137,12 @@ def find(name: str) -> Kind:
     Raises:
         ValueError: if there is none; the message names those that there are.
     """
-    name = name if isinstance(name, str) else str(type(name))  # from any file
-    if name in _KINDS:  # entry points take a while
-        return _KINDS[name]
-    if name not in (kinds := known()):
-        known_ones = ", ".join(kinds)
-        raise ValueError(f"there is no kind {name[:60]!r}: there are {known_ones}")
-    return kinds[name]
+    kind = _KINDS.get(name) if isinstance(name, str) else None  # from any file
+    if kind is None:
+        raise ValueError(
+            f"there is no kind {name!r:.60}: there are {', '.join(_KINDS)}"
+        )
+    return kind
 
 
 def of(model) -> Kind:
@@ -244,5 +152,5 @@ def of(model) -> Kind:
 
 def named() -> str:
     """The kinds of single models in words: "tagger, parser or segmenter"."""
-    *most, last = [kind.name for kind in known().values() if not kind.composed]
+    *most, last = [kind.name for kind in registered().values() if not kind.composed]
     return f"{', '.join(most)} or {last}"

@@ -1,13 +1,12 @@
-"""The answers of parsers: the head of each word, and its relation to it."""
+"""What parsers predict: the head of each word, and its relation to it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import SEPARATOR, trees_of, unlift
-from keras_tagging.encoding.batching import slices
-from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.kind import Output
+from keras_tagging.kinds.predictor import Predictor
 
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 PREDICTED = "predicted_tag"  # the column of a parser's own tags
@@ -19,7 +18,7 @@ OUTPUTS = {
 }
 
 
-class Parsing(Answers):
+class Parsing(Predictor):
     """A parser, with Keras or without."""
 
     kind, inventory = "parser", "labels"
@@ -45,24 +44,23 @@ class Parsing(Answers):
         """
         return self.annotate(sentences)
 
-    def annotation(self):
-        def parsed(sentence, heads, deprels, *tags):
-            heads, deprels = tree_of(heads, deprels)
-            own = {"head": list(map(str, heads)), "deprel": deprels}
-            if tags:
-                own = {PREDICTED: tags[0].tolist(), **own}
-            return replace(sentence, columns={**sentence.columns, **own})
+    def decoding(self):
+        def parsed(sentence, outputs):
+            heads, deprels = tree_of(outputs)
+            columns = {"head": list(map(str, heads)), "deprel": deprels}
+            if "predicted_tags" in outputs:
+                columns = {PREDICTED: outputs["predicted_tags"].tolist(), **columns}
+            return replace(sentence, columns={**sentence.columns, **columns})
 
-        return list(self.answers), parsed
+        return list(self.served_outputs), parsed
 
     def predictions(self, sentences, *calls) -> list[tuple[list, list]]:
         """Heads and labels: for each sentence a pair of lists."""
 
-        def tree(sentence, heads, deprels):
-            return tree_of(heads, deprels)
+        def tree(sentence, outputs):
+            return tree_of(outputs)
 
-        names = ["heads", "deprels"]
-        return self.items(slices(sentences), names, tree, *calls)
+        return self.decode(sentences, ["heads", "deprels"], tree, 1, *calls)
 
     def measured(self, sentences, **options) -> dict[str, float]:
         """The figures on gold trees: see `metrics.attachment_scores`."""
@@ -75,20 +73,18 @@ class Parsing(Answers):
         scores = attachment_scores(sentences, heads, deprels, **options)
         return {name: float(getattr(scores, name)) for name in FIGURES}
 
-    def answer(self, sentences, names):
-        """See `Answers.answer`: what was lifted for training is put back."""
-        rows = super().answer(sentences, self.answers)
-        return [{name: row[name] for name in names} for row in rows]
+    def row_outputs(self, names):
+        return ["heads", "deprels"]
 
-    def row(self, sentence, found, more):
-        heads, deprels = tree_of(found.pop("heads"), found.pop("deprels"))
-        others = super().row(sentence, found, more)
-        return {"heads": heads, "deprels": deprels, **others}
+    def decode_row(self, sentence, names, outputs):
+        row = super().decode_row(sentence, names, outputs)
+        tree = zip(("heads", "deprels"), tree_of(outputs), strict=True)
+        return row | {name: values for name, values in tree if name in names}
 
 
-def tree_of(heads, deprels) -> tuple[list[int], list[str]]:
+def tree_of(outputs) -> tuple[list[int], list[str]]:
     """A tree; what was lifted for training is put back."""
-    heads, deprels = heads.tolist(), deprels.tolist()
+    heads, deprels = outputs["heads"].tolist(), outputs["deprels"].tolist()
     if any(SEPARATOR in deprel for deprel in deprels):
         heads, deprels = unlift(heads, deprels)
         heads = heads.tolist()

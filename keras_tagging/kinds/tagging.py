@@ -1,4 +1,4 @@
-"""The answers of taggers: labels with probabilities, in one column or several."""
+"""What taggers predict: labels with probabilities, in one column or several."""
 
 from dataclasses import replace
 
@@ -15,11 +15,10 @@ from keras_tagging.data.named_columns import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import spaced, spans_of
-from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
-from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.kind import Output
+from keras_tagging.kinds.predictor import Predictor
 
 #: what each column has, by the names without that of the column
 OUTPUTS = {
@@ -31,7 +30,7 @@ OUTPUTS = {
 }
 
 
-class Tagging(Answers):
+class Tagging(Predictor):
     """A tagger, with Keras or without.
 
     Attributes:
@@ -58,7 +57,7 @@ class Tagging(Answers):
 
     @property
     def marks(self) -> str:
-        """See `Answers.marks`."""
+        """See `Predictor.marks`."""
         return self.rules.marks if self.rules else ""
 
     @property
@@ -67,11 +66,11 @@ class Tagging(Answers):
         self._require_network()
         return by_column(self.column_names, [c.labels for c in self.label_columns])
 
-    def nothing(self, name):
+    def empty_output(self, name):
         for column in self.label_columns:
             if name == column.output_names["all_probabilities"]:
                 return np.zeros((0, len(column)), "float32")
-        return super().nothing(name)
+        return super().empty_output(name)
 
     # Tags
 
@@ -104,9 +103,12 @@ class Tagging(Answers):
 
             levels = betas_of(beta, self.column_names)
             entries = entries_of(levels, list(map(len, self.label_columns)))
-        parts = self._parts(levels, [probabilities] * len(levels))
-        parts = self._joined(parts, probabilities)
-        return self.streamed(sentences, *parts, entries)
+        names, labels = self._labels(levels, [probabilities] * len(levels))
+
+        def joined(sentence, outputs):
+            return by_column(self.column_names, labels(sentence, outputs))
+
+        return self.decode(sentences, names, joined, entries)
 
     def predictions(self, sentences, *calls) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
@@ -115,46 +117,57 @@ class Tagging(Answers):
         marginals of each token. In a network that reads its labels, they are the
         probabilities after the preceding labels of the best path.
         """
-        parts = [
-            (
-                [column.output_names["all_probabilities"]],
-                lambda _, rows: np.asarray(rows),
-            )
-            for column in self.label_columns
-        ]
-        return self.items(slices(sentences), *self._joined(parts), *calls)
+        names = [c.output_names["all_probabilities"] for c in self.label_columns]
 
-    def _joined(self, parts, values=False):
-        """The outputs and the function of several parts; it gives an item a column.
+        def rows(sentence, outputs):
+            arrays = [np.asarray(outputs[name]) for name in names]
+            return by_column(self.column_names, arrays)
 
-        A part without outputs is one that `rules` choose: its function takes the
-        labels in the place of arrays, and, with `values`, their probabilities.
+        return self.decode(sentences, names, rows, 1, *calls)
+
+    def _labels(self, levels, paired):
+        """The outputs that labels are read from, and the function that reads them.
+
+        The function takes a sentence and its outputs, and gives a list for each column.
+
+        Args:
+            levels: for each column the beta of `tag`, or None for its best labels.
+            paired: for each column whether these come with their probabilities.
         """
-        ruled = [] if all(names for names, _ in parts) else self._ruled_outputs()
-        wanted = ruled + [name for names, _ in parts for name in names]
+        plan = list(zip(self.label_columns, levels, paired, strict=True))
+        best = {column.name for column, level, _ in plan if level is None}
+        ruled = {c.name for c in self._ruled_columns if c.name in best}
+        with_values = any(pair for c, _, pair in plan if c.name in ruled)
+        needed = self._ruled_outputs() if ruled else []
+        for column, level, pair in plan:
+            if level is not None:
+                needed.append(column.output_names["all_probabilities"])
+            elif column.name not in ruled:
+                bases = ("tags", "probabilities") if pair else ("tags",)
+                needed += [column.output_names[base] for base in bases]
 
-        def items(sentence, *arrays):
-            found, rest = [], iter(arrays)
-            given = {name: next(rest) for name in ruled}
-            chosen = self._chosen(sentence.tokens, given, values) if ruled else {}
-            for column, (names, item) in zip(self.label_columns, parts, strict=True):
-                own = [next(rest) for _ in names] if names else chosen[column.name]
-                found.append(item(sentence.tokens, *own))
-            return by_column(self.column_names, found)
+        def of_column(column, level, pair, tokens, outputs, chosen):
+            names = column.output_names
+            if level is not None:
+                from keras_tagging.metrics import within_beta
 
-        return wanted, items
+                rows = np.asarray(outputs[names["all_probabilities"]])
+                close = within_beta(rows, column.labels, level)
+                return shown_pairs(close, tokens) if column.scripts else close
+            if column.name in ruled:
+                labels, values = chosen[column.name]
+            else:
+                labels = column.shown(outputs[names["tags"]].tolist(), tokens)
+                values = outputs[names["probabilities"]].tolist() if pair else None
+            return list(zip(labels, values, strict=True)) if pair else labels
 
-    def _parts(self, levels, probabilities):
-        """The part of each column: see `_part`."""
-        ruled = self._ruled_columns
-        return [
-            _ruled_part(pairs)
-            if level is None and column in ruled
-            else _part(column, level, pairs)
-            for column, level, pairs in zip(
-                self.label_columns, levels, probabilities, strict=True
-            )
-        ]
+        def labels(sentence, outputs):
+            tokens, chosen = sentence.tokens, {}
+            if ruled:
+                chosen = self._chosen(tokens, outputs, with_values)
+            return [of_column(*part, tokens, outputs, chosen) for part in plan]
+
+        return list(dict.fromkeys(needed)), labels
 
     @property
     def _ruled_columns(self) -> list[LabelColumn]:
@@ -179,20 +192,20 @@ class Tagging(Answers):
             rows[name] = outputs[column.output_names["all_probabilities"]]
         return self.rules.chosen(tokens, labels, rows, columns, values)
 
-    def more(self, names):
-        """See `Answers.more`: the outputs that `rules` choose from."""
+    def row_outputs(self, names):
+        """See `Predictor.row_outputs`: the outputs that `rules` choose from."""
         bases = ("tags", "probabilities")
         ruled = {c.output_names[base] for c in self._ruled_columns for base in bases}
         return self._ruled_outputs() if ruled & {*names} else []
 
-    def row(self, sentence, found, more):
-        """See `Answers.row`: labels as `tag` gives them."""
+    def decode_row(self, sentence, names, outputs):
+        """See `Predictor.decode_row`: labels as `tag` gives them."""
         chosen = {}
-        if self.more(found):
+        if self.row_outputs(names):
             ruled = [column.output_names for column in self._ruled_columns]
-            values = any(names["probabilities"] in found for names in ruled)
-            chosen = self._chosen(sentence.tokens, found | more, values)
-        rows = super().row(sentence, found, more)
+            values = any(own["probabilities"] in names for own in ruled)
+            chosen = self._chosen(sentence.tokens, outputs, values)
+        rows = super().decode_row(sentence, names, outputs)
         for column in self.label_columns:
             names, tokens = column.output_names, sentence.tokens
             if column.name in chosen:
@@ -234,69 +247,31 @@ class Tagging(Answers):
         """Whether a column has chunk tags."""
         return any(column.has_chunks for column in self.label_columns)
 
-    def annotation(self, probabilities=False):
+    def decoding(self, probabilities=False):
         """The sentences have the labels; those of chunks give spans, too.
 
         With `probabilities` they have these of their columns: see `tag`.
         """
-        columns, place = self.label_columns, self._tag_column
-        levels = [None] * len(columns)
+        columns, tag_column = self.label_columns, self._tag_column
         paired = [probabilities or column.has_chunks for column in columns]
-        names, items = self._joined(self._parts(levels, paired), probabilities)
+        names, labels = self._labels([None] * len(columns), paired)
 
-        def annotated(sentence, *arrays):
-            found, values, spans = items(sentence, *arrays), {}, []
-            found = {None: found} if columns[0].name is None else found
-            for column, pairs in zip(columns, paired, strict=True):
-                if pairs:
-                    pairs = found[column.name]
-                    found[column.name] = [tag for tag, _ in pairs]
-                    values[column.name] = [p for _, p in pairs]
+        def annotated(sentence, outputs):
+            fields, values, spans = {}, {}, []
+            rows = labels(sentence, outputs)
+            for column, pair, row in zip(columns, paired, rows, strict=True):
+                tags = [tag for tag, _ in row] if pair else row
+                shares = [share for _, share in row] if pair else None
                 if column.has_chunks:
-                    spans += _spans(sentence, found[column.name], values[column.name])
-            if None in found:
-                for own in filter(None, (found, values)):
-                    row = own.pop(None)
-                    own |= {"tags": row} | ({place: row} if place else {})
-            whole = with_labels(sentence, found, values if probabilities else None)
+                    spans += _spans(sentence, tags, shares)
+                for name in (column.name or "tags", column.name or tag_column):
+                    if name:
+                        fields[name], values[name] = tags, shares
+            values = values if probabilities else None
+            whole = with_labels(sentence, fields, values)
             return replace(whole, spans=spans) if self.gives_spans else whole
 
         return names, annotated
-
-
-def _part(column: LabelColumn, beta=None, probabilities=False):
-    """The outputs that a column needs, and the function from them to its items.
-
-    The function takes the tokens first.
-    """
-    outputs = column.output_names
-    if beta is not None:
-        from keras_tagging.metrics import within_beta
-
-        def close_to_best(tokens, rows):
-            found = within_beta(np.asarray(rows), column.labels, beta)
-            return shown_pairs(found, tokens) if column.scripts else found
-
-        return [outputs["all_probabilities"]], close_to_best
-
-    def best(tokens, tags):
-        return column.shown(tags.tolist(), tokens)
-
-    def pairs(tokens, tags, values):
-        return list(zip(best(tokens, tags), values.tolist(), strict=True))
-
-    if probabilities:
-        return [outputs["tags"], outputs["probabilities"]], pairs
-    return [outputs["tags"]], best
-
-
-def _ruled_part(probabilities: bool):
-    """The same of a column whose labels `ColumnRules` choose."""
-
-    def item(tokens, labels, values):
-        return list(zip(labels, values, strict=True)) if probabilities else labels
-
-    return [], item
 
 
 def _spans(sentence: Sentence, tags: list[str], probabilities: list[float]):

@@ -8,8 +8,8 @@ import numpy as np
 from keras_tagging import training
 from keras_tagging.data.named_columns import with_targets
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.encoding.batching import plan_batches, round_up, slices
-from keras_tagging.kinds.answers import Answers
+from keras_tagging.encoding.batching import plan_batches, round_up
+from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.fit_input import Weights, refuse_unused
 from keras_tagging.models.fitting import material, planned, recipe
@@ -95,10 +95,10 @@ def of_any_shape(function):
     return call
 
 
-class SentenceCalls(keras.Model, Answers):
+class SentenceCalls(keras.Model, Predictor):
     """A model whose `fit`, `evaluate` and `predict` take sentences.
 
-    It answers for them, too. A subclass has `annotated`, `encode`, `answers_of` and
+    A subclass has `annotated`, `encode`, `output_arrays` and
     `evaluator`: see `SentenceModel`. In `counting_options` are the keywords of its
     `evaluator`.
     """
@@ -291,7 +291,7 @@ class SentenceCalls(keras.Model, Answers):
         """The sentences with everything that the model reads, for prediction."""
         return sentences
 
-    def outputs_of(self, encoded, calls=QUIET):
+    def predict_batches(self, encoded, calls=QUIET):
         """The outputs of the network, batch by batch.
 
         Args:
@@ -310,8 +310,8 @@ class SentenceCalls(keras.Model, Answers):
             )
             yield chosen, self.predict_on_batch(ids)
 
-    def answers_of(self, outputs, names) -> list[np.ndarray]:
-        """The answers of these names, from outputs of the network for a batch.
+    def output_arrays(self, outputs, names) -> list[np.ndarray]:
+        """The outputs of these names, from those of the network for a batch.
 
         Returns:
             For each name an array `(batch, time)`, or with a further axis. Its rows and
@@ -319,18 +319,18 @@ class SentenceCalls(keras.Model, Answers):
         """
         raise NotImplementedError
 
-    def answered(self, chunks, names, calls=QUIET):
-        """See `kinds.answers.Answers.answered`."""
+    def predict_arrays(self, chunks, names, calls=QUIET):
+        """See `kinds.predictor.Predictor.predict_arrays`."""
         for chunk in map(self.prepare_input, chunks):
-            yield chunk, self._answered(self.encode(chunk), names, calls)
+            yield chunk, self._arrays(self.encode(chunk), names, calls)
 
-    def _answered(self, encoded, names, calls):
+    def _arrays(self, encoded, names, calls):
         lengths = encoded.lengths.tolist()
-        for chosen, outputs in self.outputs_of(encoded, calls):
-            arrays = self.answers_of(outputs, names)
+        for chosen, outputs in self.predict_batches(encoded, calls):
+            arrays = self.output_arrays(outputs, names)
             for row, i in enumerate(chosen.tolist()):
                 yield i, [array[row, : lengths[i]] for array in arrays]
 
     def predictions(self, sentences, calls=QUIET) -> list:
         """The output of `predict`: here the sentences with what the model finds."""
-        return self.items(slices(sentences), *self.annotation(), calls)
+        return self.decode(sentences, *self.decoding(), 1, calls)

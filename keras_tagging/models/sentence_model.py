@@ -31,8 +31,8 @@ class SentenceModel(SentenceCalls):
 
     A subclass defines:
 
-    * `kind`: its name; see `kinds.Kind`, and `kinds.answers.Answers` for what a class
-      of its kind, with Keras and without, says of its answers;
+    * `kind`: its name; see `kinds.Kind`, and `kinds.predictor.Predictor` for what a
+      class of its kind, with Keras and without, says of its outputs;
     * `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
@@ -42,7 +42,7 @@ class SentenceModel(SentenceCalls):
       with the weights at the time; `lower_is_better`, those of them that should fall,
       such as an error; `default_monitor`, which selects the best epoch;
     * `predictions(sentences)`: the output of `predict`, if it is not `annotate`'s;
-    * `answers_of(outputs, names)`: from outputs of the network to answers;
+    * `output_arrays(outputs, names)`: from outputs of the network to answers;
     * `serving(top_k)`: the computation of a SavedModel;
 
     and, if there is more to say, `objectives()` and `batch_loss` for another loss,
@@ -341,7 +341,7 @@ class SentenceModel(SentenceCalls):
         return [name for name, output in outputs if not output.optional]
 
     def described(self, top_k: int = 5) -> dict[str, object]:
-        """The description of the model in an ONNX file: see `kinds.answers.Answers`."""
+        """The description of the model in an ONNX file."""
         return saving.described(self, top_k)
 
     # Saving

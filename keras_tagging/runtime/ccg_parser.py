@@ -6,8 +6,7 @@ has both.
 
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search, search_of
-from keras_tagging.kinds.derivations import Deriving
-from keras_tagging.kinds.moves import DerivingByMoves, search_of_moves
+from keras_tagging.kinds.deriving import Deriving, DerivingByMoves, search_of_moves
 from keras_tagging.runtime.models import OnnxModel
 
 

@@ -1,7 +1,7 @@
 """The figures of an exported model, which prove the export."""
 
 from keras_tagging.data.named_columns import with_targets
-from keras_tagging.kinds.answers import METHODS, lacking
+from keras_tagging.kinds.predictor import METHODS, missing_method
 
 #: what models have and exported ones do not
 TRAINED = ("fit", "save", "export", "compile", "summary", "learn_rules", "get_weights")
@@ -21,7 +21,7 @@ class Exported:
         if name in TRAINED:
             raise AttributeError(f"no {name}: {self.remedy}")
         if name in METHODS:
-            raise lacking(self, name)
+            raise missing_method(self, name)
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
 

@@ -11,8 +11,8 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import find_cycle
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
-from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
+from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.kinds.tagging import Tagging, lists_of
 from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
@@ -29,7 +29,7 @@ STEP = 3
 RANKED = "ranked"
 
 
-class OnnxModel(Evaluated, Answers):
+class OnnxModel(Evaluated, Predictor):
     """A model that reads sentences: batches by length.
 
     Args:
@@ -91,7 +91,7 @@ class OnnxModel(Evaluated, Answers):
         self._outputs = [output.name for output in session.get_outputs()]
         outputs = self.outputs(described).items()
         self._declared = {k: x for k, x in outputs if k in self._outputs}
-        self.answers = {k: x for k, x in self._declared.items() if x.served}
+        self.served_outputs = {k: x for k, x in self._declared.items() if x.served}
         # probabilities tell of weights that give no numbers, and cost nothing
         self._telling = [
             k for k, x in self._declared.items() if x.type == "float" and not x.ranked
@@ -109,8 +109,8 @@ class OnnxModel(Evaluated, Answers):
         """The columns that sentences must have: the name of models with Keras."""
         return self.columns
 
-    def answered(self, chunks, names):
-        """See `Answers.answered`.
+    def predict_arrays(self, chunks, names):
+        """See `Predictor.predict_arrays`.
 
         With several threads, the batches of the next slice are begun before the answers
         of this one are awaited.

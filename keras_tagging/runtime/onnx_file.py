@@ -168,7 +168,7 @@ def _described(session) -> dict:
     except (ValueError, RecursionError):
         raise ValueError("does not say in JSON what it is") from None
     described = described if isinstance(described, dict) else {}
-    kind = kinds.known().get(str(described.get("kind")))
+    kind = kinds.registered().get(str(described.get("kind")))
     if kind is None or kind.runtime is None:
         text, named = f"holds no {kinds.named()}", described.get("kind")
         if kind is None and isinstance(named, str):

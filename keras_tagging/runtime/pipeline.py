@@ -11,7 +11,7 @@ from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
-from keras_tagging.kinds.answers import lacking, no_probabilities
+from keras_tagging.kinds.predictor import missing_method, no_probabilities
 from keras_tagging.runtime.evaluation import Exported
 from keras_tagging.utils.suggestions import check_known
 
@@ -27,7 +27,7 @@ NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 
 def stages() -> list[str]:
     """The kinds that may be parts of a pipeline, in their order."""
-    staged = (kind for kind in kinds.known().values() if kind.stage is not None)
+    staged = (kind for kind in kinds.registered().values() if kind.stage is not None)
     return [kind.name for kind in sorted(staged, key=lambda kind: kind.stage)]
 
 
@@ -35,7 +35,7 @@ def kind_of_part(name: str) -> str | None:
     """The kind of model that a part of a pipeline is; None if there is no such part."""
     if name in stages():
         return name
-    further = NAME.fullmatch(name) and name not in kinds.known()
+    further = NAME.fullmatch(name) and name not in kinds.registered()
     return kinds.TAGGER.name if further else None
 
 
@@ -290,7 +290,7 @@ class TextPipeline(Exported):
         """
         parser = self.derivation_parser
         if parser is None:
-            raise lacking(self, "derive")
+            raise missing_method(self, "derive")
         reads = {field_of(name) for name in parser.input_columns}
         if getattr(parser, "reads_heads", False):
             reads.add("head")

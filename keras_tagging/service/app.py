@@ -100,7 +100,7 @@ class Service:
         get("/health", "Live and ready, and with what.", self._health, schemas.Health)
         get("/metrics", "Counters for Prometheus.", self._counted, str, "text/plain")
         get("/openapi.json", "This document.", self._document, dict)
-        for kind in kinds.known().values():
+        for kind in kinds.registered().values():
             types, answer = (schemas.TokensRequest, schemas.TokensAnswer), self._tag
             if kind.reads == "text":
                 types, answer = (

@@ -53,7 +53,7 @@ class TokenModel:
     probabilities = False  # those of a tagger are outputs of their own
 
     def __init__(self, model):
-        self.answer, self.outputs = model.answer, model.answers
+        self.answer, self.outputs = model.predict_rows, model.served_outputs
         self.columns, self.labels = model.columns, model.labels
         self.architecture = model.architecture
 

@@ -330,7 +330,7 @@ def answer(model) -> None:
         values = [sentence.tags, *sentence.columns.values()]
         if any(v is not None and len(v) != len(given.tokens) for v in values):
             raise Wrong("not one value a word", sentence)
-    rows = model.answer(sentences, model.answers)
+    rows = model.predict_rows(sentences, model.served_outputs)
     for row, given in zip(rows, sentences, strict=True):
         if {len(v) for v in row.values()} - {len(given.tokens)}:
             raise Wrong("not one value a word", row)

@@ -12,7 +12,7 @@ from keras_tagging.ccg.auto import FRAGMENTS
 from keras_tagging.cli import main
 from keras_tagging.data import Sentence, read
 from keras_tagging.data.records import sentence_of
-from keras_tagging.kinds.derivations import FIGURES
+from keras_tagging.kinds.deriving import FIGURES
 from keras_tagging.metrics import derivation_scores
 
 
@@ -51,7 +51,7 @@ def test_figures_are_those_of_the_derivations(model):
     assert all(figures[name] == value for name, value in scores._asdict().items())
     right = 0
     for gold in backwards:
-        [(_, tags)] = model.streamed([gold], ["tag_scores"], lambda s, x: (s, x))
+        [(_, tags)] = model.decode([gold], ["tag_scores"], lambda s, x: (s, x))
         own = [model.tags[i] for i in tags.argmax(-1)]
         right += sum(map(str.__eq__, own, gold.tags))
     assert figures["accuracy"] == pytest.approx(right / sum(map(len, backwards)))

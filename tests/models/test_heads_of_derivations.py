@@ -14,7 +14,7 @@ import keras_tagging
 from keras_tagging import Pipeline, Sentence
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.data.records import sentence_of
-from keras_tagging.kinds.moves import MoveDecoder, MoveSearch, search_of_moves
+from keras_tagging.kinds.deriving import MoveDecoder, MoveSearch, search_of_moves
 from keras_tagging.metrics.derivations import brackets_of
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 

@@ -170,7 +170,9 @@ def test_onnx_gives_lemmas(model, tmp_path):
     found = [s.columns.get("lemma", []) for s in loaded.annotate(GOLD)]
     assert found == [tags["lemma"] for tags in model.tag(GOLD)]
     names = ["lemma", "top_lemma", "upos"]
-    for one, tags in zip(loaded.answer(GOLD, names), model.tag(GOLD), strict=True):
+    for one, tags in zip(
+        loaded.predict_rows(GOLD, names), model.tag(GOLD), strict=True
+    ):
         assert one["lemma"] == tags["lemma"] and one["upos"] == tags["upos"]
         assert [row[0] for row in one["top_lemma"]] == tags["lemma"]
 

@@ -67,7 +67,7 @@ def test_every_road_gives_the_same(model, tmp_path):
     assert list(served.annotate(GIVEN)) == list(model.annotate(GIVEN))
     # as the service asks, in one column alone too
     for name in COLUMNS:
-        rows = served.answer([*map(Sentence, GIVEN)], [name])
+        rows = served.predict_rows([*map(Sentence, GIVEN)], [name])
         assert [row[name] for row in rows] == [row[name] for row in expected]
 
 

@@ -15,7 +15,7 @@ from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.ccg.auto import FRAGMENTS, Node
 from keras_tagging.data import Sentence
 from keras_tagging.data.records import sentence_of
-from keras_tagging.kinds.moves import (
+from keras_tagging.kinds.deriving import (
     MoveDecoder,
     MoveSearch,
     heads_inside,
@@ -199,7 +199,7 @@ def test_a_chart_has_what_the_beam_has_dropped(monkeypatch):
     both = derived(np.array([[9.0, 0, 0], [0, 9, 0]]), 2)
     assert [x.category for x, _ in both] == ["S", FRAGMENTS] and both[1][1] == -1
     with monkeypatch.context() as patch:  # too many words for it
-        patch.setattr("keras_tagging.kinds.moves.CHARTED", 1)
+        patch.setattr("keras_tagging.kinds.deriving.CHARTED", 1)
         [(parts, _)] = derived(np.array([[9.0, 0, 0], [0, 9, 0]]))
         assert parts.category == FRAGMENTS
     # the grammar has no derivation either: the fragments of the moves

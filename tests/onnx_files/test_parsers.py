@@ -53,7 +53,7 @@ def test_every_parser(case, tmp_path):
     expected = model.parse(GIVEN)
     assert found.parse(GIVEN) == expected
     trees = [[*map(int, s.columns["head"])] for s in expected]
-    assert [a["heads"] for a in found.answer(GIVEN, ["heads"])] == trees
+    assert [a["heads"] for a in found.predict_rows(GIVEN, ["heads"])] == trees
     if not found.columns:
         odd = [s.tokens for s in sentences(60)]
         assert found.parse(odd) == model.parse(odd)

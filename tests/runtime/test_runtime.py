@@ -64,7 +64,7 @@ def test_best_tags_are_ranked_where_they_are_asked_for(model, path):
         off = {**feeds, "ranked": np.array(False)}
         assert found.session.run(["top_tags"], off)[0].size == 0
     seen.clear()
-    rows = found.answer(given, ["tags", "top_tags"])
+    rows = found.predict_rows(given, ["tags", "top_tags"])
     assert all(feeds["ranked"] for feeds in seen)
     tags = [[top[0] for top in row["top_tags"]] for row in rows]
     assert tags == [list(row["tags"]) for row in rows] and any(tags)
@@ -155,7 +155,7 @@ def test_the_figures_prove_the_export(model, path, train_sentences):
 
 def test_outputs_by_name(model, path):
     found, given = runtime.load(path), sentences(40)
-    answers = found.answer(given, found.answers)
+    answers = found.predict_rows(given, found.served_outputs)
     assert [answer["tags"] for answer in answers] == model.tag(given)
     for answer, rows in zip(answers, model.predict(given), strict=True):
         order = np.argsort(-rows, axis=1, kind="stable")[:, :5]
@@ -164,15 +164,17 @@ def test_outputs_by_name(model, path):
         flat = np.reshape(answer["top_probabilities"], best.shape)
         np.testing.assert_allclose(flat, best, atol=1e-5)
         np.testing.assert_allclose(answer["probabilities"], best[:, 0], atol=1e-5)
-    assert found.answer(given, ["tags"]) == [{"tags": a["tags"]} for a in answers]
-    for answer, own in zip(answers, model.answer(given, found.answers), strict=True):
+    assert found.predict_rows(given, ["tags"]) == [{"tags": a["tags"]} for a in answers]
+    for answer, own in zip(
+        answers, model.predict_rows(given, found.served_outputs), strict=True
+    ):
         assert own["top_tags"] == answer["top_tags"]
         both = own["top_probabilities"], answer["top_probabilities"]
         for row, other in zip(*both, strict=True):
             np.testing.assert_allclose(row, other, atol=1e-5)
     for one in (model, found):
         with pytest.raises(ValueError, match="unknown output 'tagz'; did you mean"):
-            one.answer(given, ["tagz"])
+            one.predict_rows(given, ["tagz"])
 
 
 def test_errors_are_those_of_the_tagger(path):

@@ -107,7 +107,7 @@ def test_a_sentence_is_typed_and_its_tags_are_read(page, direct):
     page.wait(lambda: page.all(".token"))
     words = ["The", "dog", "barks", "."]
     assert page.texts(".word") == words
-    [answer] = direct["tagger"].answer([words], direct["tagger"].answers)
+    [answer] = direct["tagger"].predict_rows([words], direct["tagger"].served_outputs)
     assert page.texts(".token .tag") == answer["tags"]
     shown = page.texts(".sure")
     assert shown == [f"{100 * p:.1f}%" for p in answer["probabilities"]]
@@ -120,7 +120,9 @@ def test_the_five_best_by_keyboard_and_by_mouse(page, direct):
     page.one("#split").click()
     page.type("The dog." + Keys.ENTER)
     page.wait(lambda: page.all(".token"))
-    [answer] = direct["tagger"].answer([["The", "dog."]], direct["tagger"].answers)
+    [answer] = direct["tagger"].predict_rows(
+        [["The", "dog."]], direct["tagger"].served_outputs
+    )
     assert not page.one("#best").is_displayed()
     keys = page.one("#text")
     # button, example, punctuation, probabilities, JSON, link, two words
@@ -142,7 +144,7 @@ def test_a_tree(page, direct):
     page.type("The dog barks" + Keys.ENTER)
     page.wait(lambda: page.all(".tree svg"))
     words = ["The", "dog", "barks"]
-    [tree] = direct["parser"].answer([words], ["heads", "deprels"])
+    [tree] = direct["parser"].predict_rows([words], ["heads", "deprels"])
     assert page.texts(".tree .w") == words
     assert page.texts(".tree .deprel") == tree["deprels"]
     assert len(page.all(".tree path")) == 3

@@ -56,7 +56,7 @@ def test_what_a_client_asks_first(client):
 
 
 def test_infer(client, direct):
-    expected = direct["tagger"].answer(WORDS, direct["tagger"].answers)
+    expected = direct["tagger"].predict_rows(WORDS, direct["tagger"].served_outputs)
     answer = client.infer("tagger", tensors(), outputs=outputs(*NAMES), request_id="7")
     assert answer.get_response()["id"] == "7"
     found = {name: answer.as_numpy(name) for name in NAMES}
@@ -88,7 +88,7 @@ def test_all_outputs_and_rows_of_full_width(service):
 
 
 def test_infer_parsers_and_columns(client, direct):
-    trees = direct["parser"].answer(WORDS, ["heads", "deprels"])
+    trees = direct["parser"].predict_rows(WORDS, ["heads", "deprels"])
     answer = client.infer("parser", tensors(), outputs=outputs("heads", "deprels"))
     heads = answer.as_numpy("heads")
     assert heads.dtype == np.int32
@@ -98,7 +98,7 @@ def test_infer_parsers_and_columns(client, direct):
     pos = [[tag[-1:] for tag in row] for row in PADDED]
     assert [s.columns["pos"] for s in SENTENCES] == cut(pos)
     heads = client.infer("gold", tensors(pos=pos), outputs=outputs("heads"))
-    trees = direct["gold"].answer(SENTENCES, ["heads"])
+    trees = direct["gold"].predict_rows(SENTENCES, ["heads"])
     assert cut(heads.as_numpy("heads").tolist()) == [tree["heads"] for tree in trees]
 
 
@@ -114,7 +114,7 @@ def test_what_the_client_is_told(client):
 def test_tag_and_parse(service, direct):
     body = {"model": "tagger", "sentences": ["the  dog", ["the", "dog"], []]}
     found = service.post("/tag", body)
-    [tags] = direct["tagger"].answer([["the", "dog"]], direct["tagger"].answers)
+    [tags] = direct["tagger"].predict_rows([["the", "dog"]], direct["tagger"].served_outputs)
     first, second, empty = found.json()["sentences"]
     assert first == second == {"tokens": ["the", "dog"], **tags}
     assert empty["tokens"] == empty["tags"] == []

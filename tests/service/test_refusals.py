@@ -171,7 +171,7 @@ def test_other_addresses_and_methods(service):
 def test_a_bad_request_in_a_batch_hurts_no_other(service, direct):
     """Good and bad ones at the same time, many times."""
     good = {"sentences": [["the", "dog", "barks"]]}
-    [expected] = direct["tagger"].answer(good["sentences"], ["tags"])
+    [expected] = direct["tagger"].predict_rows(good["sentences"], ["tags"])
     bad = [body for path, body, *_ in REFUSED if path == TAG]
 
     def ask(i):

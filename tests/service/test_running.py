@@ -48,7 +48,7 @@ def gone(pid):
 def test_killed_workers_lose_no_request(model_files, direct):
     """Under load, all are answered, and rightly."""
     given = [["the", "dog", "barks"][:n] for n in (1, 2, 3)]
-    expected = direct["tagger"].answer(given, ["tags"])
+    expected = direct["tagger"].predict_rows(given, ["tags"])
     with serving(model_files["tagger"], "--workers", 2) as running:
         assert len(workers(running)) == 2
         over = threading.Event()

@@ -6,7 +6,7 @@ import numpy as np
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search
 from keras_tagging.encoding.vocabulary import count_vocabulary
-from keras_tagging.kinds.derivations import (
+from keras_tagging.kinds.deriving import (
     FIGURES,
     OF_WORDS,
     Deriving,
@@ -147,7 +147,7 @@ class CCGParser(Deriving, SentenceModel):
         """See `models.counts.counts_of_derivations`."""
         return counts_of_derivations(self, sentences, figures)
 
-    def answers_of(self, outputs, names):
+    def output_arrays(self, outputs, names):
         tags = np.asarray(outputs["tags"])
         found = {"tag_scores": tags, "head_scores": np.asarray(outputs["heads"])}
         if "tags" in names:

@@ -12,8 +12,7 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.ccg.grammar import of_fragments
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
-from keras_tagging.kinds.derivations import gold_tags
-from keras_tagging.kinds.moves import DerivingByMoves, MoveSearch
+from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch, gold_tags
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.ccg.ccg_parser import CCGParser
@@ -279,7 +278,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
             self._others[key] = other
         return self._others[key]
 
-    def answers_of(self, outputs, names):
+    def output_arrays(self, outputs, names):
         tags = np.asarray(outputs["tags"])
         moves, scores = (np.asarray(outputs[name]) for name in ("moves", "scores"))
         every = np.broadcast_to(scores[:, None], (*moves.shape[:2], scores.shape[1]))

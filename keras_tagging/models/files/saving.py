@@ -32,7 +32,7 @@ def save(model, keras_save, path: Path, overwrite: bool, **options) -> None:
 
 
 def described(model, top_k: int) -> dict[str, object]:
-    """The description of a model in an ONNX file: see `kinds.answers.Answers`."""
+    """The description of a model in an ONNX file: see `kinds.predictor.Predictor`."""
     corpus = model.metadata.get("corpus") or {}
     own = {}
     if model.inventory:

@@ -43,7 +43,7 @@ class ParserEnsemble(Parsing, Ensemble):
             model.beam_width = width
         self.predict_function = None  # it was compiled with the old width
 
-    answers_of, evaluator = Parser.answers_of, Parser.evaluator
+    output_arrays, evaluator = Parser.output_arrays, Parser.evaluator
     move_labels, predict_moves = Parser.move_labels, Parser.predict_moves
     scores, _scores, counts = Parser.scores, Parser._scores, Parser.counts
 

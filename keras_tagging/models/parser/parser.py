@@ -382,7 +382,7 @@ class Parser(Parsing, SentenceModel):
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 
-    def answers_of(self, outputs, names):
+    def output_arrays(self, outputs, names):
         labels = np.array(["", *self.labels], object)
         deprels = labels[np.asarray(outputs["labels"])]
         found = {"heads": np.asarray(outputs["heads"]), "deprels": deprels}

@@ -42,7 +42,7 @@ class TaggerEnsemble(Tagging, Ensemble):
     # the answers of a tagger are those of its columns, whatever computes them
     column, report, counts = Tagger.column, Tagger.report, Tagger.counts
     multi_tagging = Tagger.multi_tagging
-    network_outputs, answers_of = Tagger.network_outputs, Tagger.answers_of
+    network_outputs, output_arrays = Tagger.network_outputs, Tagger.output_arrays
 
     def call(self, inputs, training=False):
         """The joined outputs of the networks, for the tokens that each reads."""

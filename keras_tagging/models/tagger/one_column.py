@@ -46,9 +46,11 @@ class OneColumn(Tagging):
         self.name, self._outputs = column.name, column.output_names
         self.label_columns = (LabelColumn(None, column.labels, None, column.scripts),)
 
-    def answered(self, chunks, names, *calls):
-        """See `Answers.answered`: the answers of the tagger in this column."""
-        return self.model.answered(chunks, [self._outputs[k] for k in names], *calls)
+    def predict_arrays(self, chunks, names, *calls):
+        """See `Predictor.predict_arrays`: those of the tagger for this column."""
+        return self.model.predict_arrays(
+            chunks, [self._outputs[k] for k in names], *calls
+        )
 
     def tag(self, sentences, *, beta=None, probabilities=False):
         """As `Tagger.tag` of one column."""

@@ -352,11 +352,11 @@ class Tagger(Tagging, SentenceModel):
             labels)` and the ids of the best labels `(batch, time)`. Time may exceed a
             length.
         """
-        for chosen, outputs in self.outputs_of(encoded, calls):
+        for chosen, outputs in self.predict_batches(encoded, calls):
             columns = [column.part(outputs) for column in self.label_columns]
             yield chosen, [decoding.best_of(part, len(chosen)) for part in columns]
 
-    def answers_of(self, outputs, names):
+    def output_arrays(self, outputs, names):
         return decoding.answers(self.label_columns, outputs, names)
 
     # Serving

@@ -1,7 +1,9 @@
-"""The road from sentences to what a model answers for their tokens, and back.
+"""The road from sentences to what a model predicts for their tokens, and back.
 
-Keras models and ONNX files share it: each gives arrays under the names that the outputs
-of its ONNX file have, and a class for each kind says what these are in a sentence.
+Keras models and ONNX files share it, in three steps. Each engine predicts arrays, under
+the names that the outputs of an ONNX file have (`predict_arrays`); the class of a kind
+knows how to make something of them for a sentence (`decode`); and `annotate` gives the
+sentences with it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,22 +25,23 @@ Chunks = Iterable[list[Sentence]]
 METHODS = ("tag", "parse", "derive", "segment")
 
 
-def lacking(model, name: str) -> AttributeError:
+def missing_method(model, name: str) -> AttributeError:
     """The error for one of `METHODS` that a model does not have."""
     kind = of(model)
-    own = kind.command
+    method = kind.command
     if kind.reads == "text" and not kind.composed:
-        own = "segment"
-    elif own != "annotate":
-        own += " or annotate"
-    return AttributeError(f"a {model.kind} has no {name}: call {own}")
+        method = "segment"
+    elif method != "annotate":
+        method += " or annotate"
+    return AttributeError(f"a {model.kind} has no {name}: call {method}")
 
 
-class Answers:
-    """Base of models that answer for each token of a sentence.
+class Predictor:
+    """Base of models that predict something for each token of a sentence.
 
-    The class for a kind defines `outputs`, `annotation`, `gives`, and perhaps `nothing`
-    and `row`. A model of Keras or ONNX Runtime defines `answered`.
+    The class for a kind defines `outputs`, `decoding`, `gives`, and perhaps
+    `empty_output` and `decode_row`. A model of Keras or ONNX Runtime defines
+    `predict_arrays`.
 
     Attributes:
         kind: the name of its `Kind`.
@@ -51,14 +54,14 @@ class Answers:
     #: the columns of sentences that `annotate` fills
     gives: tuple[str, ...] = ()
     gives_spans = False
-    #: whether `annotation` takes `probabilities=True`, and gives those of its columns
+    #: whether `decoding` takes `probabilities=True`, and gives those of its columns
     gives_probabilities = False
     #: that are read as straight ones: see `data.normalisation.straightened`
     marks = ""
 
     def __getattr__(self, name):
         if name in METHODS:
-            raise lacking(self, name)
+            raise missing_method(self, name)
         # torch's modules have one, behind this class
         if hasattr(super(), "__getattr__"):
             return super().__getattr__(name)
@@ -74,39 +77,36 @@ class Answers:
         raise NotImplementedError
 
     def output_names(self) -> list[str]:
-        """The outputs that it can answer."""
+        """The outputs that it can predict."""
         raise NotImplementedError
 
-    def answered(self, chunks: Chunks, names: list[str], *calls) -> Iterator:
-        """Each slice of sentences with its answers, of Keras or of ONNX Runtime.
+    def predict_arrays(self, chunks: Chunks, names: list[str], *calls) -> Iterator:
+        """Each slice of sentences with its outputs, of Keras or of ONNX Runtime.
 
-        An answer is the number of a sentence that has tokens, and its arrays.
+        These are pairs of the number of a sentence that has tokens, and its arrays.
         """
         raise NotImplementedError
 
-    def annotation(self) -> tuple[list[str], Callable[..., Sentence]]:
+    def decoding(self) -> tuple[list[str], Callable[..., Sentence]]:
         """The outputs that `annotate` needs, and the function from them to a sentence.
 
-        The function takes the sentence first.
+        The function takes a sentence and a dict of its outputs.
         """
         raise NotImplementedError
 
-    def nothing(self, name: str) -> np.ndarray:
+    def empty_output(self, name: str) -> np.ndarray:
         """An output for a sentence without tokens."""
         return np.zeros(0, object)
 
-    def more(self, names: list[str]) -> list[str]:
-        """Further outputs that `row` needs for these."""
+    def row_outputs(self, names: list[str]) -> list[str]:
+        """Further outputs that `decode_row` needs for these."""
         return []
 
-    def row(
-        self,
-        sentence: Sentence,
-        found: dict[str, np.ndarray],
-        more: dict[str, np.ndarray],
+    def decode_row(
+        self, sentence: Sentence, names: list[str], outputs: dict[str, np.ndarray]
     ) -> dict[str, list]:
-        """Outputs of one sentence, as the service gives them; not those of `more`."""
-        return {name: array.tolist() for name, array in found.items()}
+        """The outputs of these names for one sentence, as the service gives them."""
+        return {name: outputs[name].tolist() for name in names}
 
     def _require_network(self) -> None:
         """Refuse to predict with a model that is not ready."""
@@ -135,13 +135,13 @@ class Answers:
                 f"Pipeline(segmenter, {self.kind.replace('-', '_')}=model)"
             )
         if not probabilities:
-            return self.streamed(sentences, *self.annotation())
+            return self.decode(sentences, *self.decoding())
         if not self.gives_probabilities:
             raise ValueError(no_probabilities(f"a {self.kind} gives"))
-        return self.streamed(sentences, *self.annotation(probabilities=True))
+        return self.decode(sentences, *self.decoding(probabilities=True))
 
-    def answer(self, sentences, names) -> list[dict[str, list]]:
-        """Outputs for sentences, as an exported file names them.
+    def predict_rows(self, sentences, names) -> list[dict[str, list]]:
+        """Outputs for sentences, as an exported file names them, for JSON.
 
         Args:
             sentences: sentences, or lists of words.
@@ -153,26 +153,27 @@ class Answers:
         Raises:
             ValueError: for an unknown name.
         """
-        names, known = list(names), self.output_names()
+        names, possible = list(dict.fromkeys(names)), self.output_names()
         for name in names:
-            check_known("output", name, known)
-        names = list(dict.fromkeys(names))
-        more = [name for name in self.more(names) if name not in names]
+            check_known("output", name, possible)
+        needed = [*dict.fromkeys([*names, *self.row_outputs(names)])]
 
-        def row(sentence, *arrays):
-            rows = dict(zip([*names, *more], arrays, strict=True))
-            return self.row(sentence, rows, {name: rows.pop(name) for name in more})
+        def row(sentence, outputs):
+            return self.decode_row(sentence, names, outputs)
 
-        return self.items(slices(as_sentences(sentences)), [*names, *more], row)
+        return self.decode(as_sentences(sentences), needed, row)
 
-    def streamed(self, sentences, names: list[str], item: Callable, entries: int = 1):
-        """The results of a function for each sentence, a slice at a time.
+    def decode(
+        self, sentences, names: list[str], item: Callable, entries: int = 1, *calls
+    ):
+        """What a function makes of the outputs for each sentence, a slice at a time.
 
         Args:
             sentences: sentences, or lists of words.
-            names: of the outputs that it needs.
-            item: function from a sentence and its arrays.
+            names: of the outputs that the function needs.
+            item: function from a sentence and its outputs, a dict of arrays.
             entries: as in `encoding.batching.slices`.
+            *calls: for a model with Keras its `NetworkCalls`.
 
         Returns:
             A list for a list or tuple; for any other iterable a generator, which reads
@@ -186,20 +187,16 @@ class Answers:
         check_several(sentences)  # at once, not in a generator
         whole = isinstance(sentences, (list, tuple))
         chunks = slices(map(as_sentence, sentences), entries, growing=not whole)
-        rows = self._items(chunks, names, item)
-        return list(rows) if whole else rows
 
-    def items(self, chunks: Chunks, names, item: Callable, *calls) -> list:
-        """The same for slices; Keras models take `NetworkCalls`."""
-        return list(self._items(chunks, names, item, *calls))
+        def items():
+            empty = {name: self.empty_output(name) for name in names}
+            for chunk, predicted in self.predict_arrays(chunks, names, *calls):
+                made = [None if len(s) else item(s, empty) for s in chunk]
+                for i, arrays in predicted:
+                    made[i] = item(chunk[i], dict(zip(names, arrays, strict=True)))
+                yield from made
 
-    def _items(self, chunks, names, item, *calls):
-        nothing = [self.nothing(name) for name in names]
-        for chunk, answers in self.answered(chunks, names, *calls):
-            found = [None if len(s) else item(s, *nothing) for s in chunk]
-            for i, arrays in answers:
-                found[i] = item(chunk[i], *arrays)
-            yield from found
+        return list(items()) if whole else items()
 
 
 def no_probabilities(who: str) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of this package, each registered as anybody's."""
+"""The table of kinds: what there is of each in every room."""
 
 from keras_tagging.kinds.kind import Kind, register
 

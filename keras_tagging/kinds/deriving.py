@@ -1,0 +1,401 @@
+"""What CCG parsers predict: the derivation of each sentence, by a chart or by moves."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from keras_tagging.ccg.auto import FRAGMENTS
+from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import Grammar, normal
+from keras_tagging.ccg.parsing import CCGDecoder, Search
+from keras_tagging.data.named_columns import parts_of_speech
+from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.trees import heads_of
+from keras_tagging.kinds.kind import Output
+from keras_tagging.kinds.predictor import Predictor
+from keras_tagging.metrics.accuracy import share
+from keras_tagging.transitions import RuleTables
+from keras_tagging.transitions.agreement import DependencyTree, agreement
+from keras_tagging.transitions.search import FORBIDDEN
+from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
+from keras_tagging.utils.limits import MODEL_STEPS
+
+OUTPUTS = {
+    "tags": Output("string", ""),
+    "tag_scores": Output("float", 0.0, ranked=True, served=False),
+    "head_scores": Output("float", 0.0, ranked=True, served=False),
+}
+SCORES = ["tag_scores", "head_scores"]
+NO_ROWS = np.zeros((0, 0), "float32")
+#: those of single words, and those of derivations
+OF_WORDS = ("accuracy", "head_accuracy", "joint_accuracy")
+FIGURES = (*OF_WORDS, "supertags", "labelled", "unlabelled", "dependencies")
+FIGURES += ("unlabelled_dependencies", "exact", "coverage")
+
+
+class Deriving(Predictor):
+    """A CCG parser, with Keras or without.
+
+    Attributes:
+        tags: the categories of words, in the order of their scores.
+        grammar: the rules that derivations keep to.
+        search: how they are searched for.
+    """
+
+    kind, inventory = "ccg-parser", "tags"
+    gives = ("tags",)
+    figures = FIGURES
+    #: the outputs that the decoder reads, and those of single words
+    reads, of_words = SCORES, SCORES
+    #: whether it reads the column `head`, where sentences have one
+    reads_heads = False
+    tags: Sequence[str]
+    grammar: Grammar
+    search: Search
+
+    @classmethod
+    def outputs(cls, about):
+        return OUTPUTS
+
+    @cached_property
+    def decoder(self) -> CCGDecoder:
+        """The search that makes derivations of the scores."""
+        return CCGDecoder(self.grammar, self.tags, self.search)
+
+    def empty_output(self, name):
+        return super().empty_output(name) if name == "tags" else NO_ROWS
+
+    def derive(self, sentences, *, beta=None, nbest=None):
+        """Find the derivations of sentences.
+
+        Every sentence gets one: where the grammar has none for the whole, its root has
+        the category `FRAG`, and its children are the fewest parts that have one. A
+        single part is the derivation, though no root of training may have its category.
+
+        Args:
+            sentences: an iterable of sentences, or of lists of words. A list or tuple
+                gives a list; any other iterable gives a generator that reads a limited
+                number of sentences ahead.
+            beta: a word has the categories with p >= beta * max p; by default that of
+                the model.
+            nbest: give so many derivations, if there are, each with its score.
+                The search then keeps more, and the best one may be another.
+
+        Returns:
+            For each sentence the sentence with its `derivation`, whose categories are
+            its `tags`. With `nbest` a list of pairs of this and the logarithm that the
+            derivation scores, best first. A sentence without words stays as it is.
+
+        Raises:
+            ValueError: for a `beta` outside of (0, 1], or `nbest` below 1.
+        """
+        if beta is not None and not 0 < beta <= 1:
+            raise ValueError(f"beta={beta}: give a number above 0, up to 1")
+        if nbest is not None and not 1 <= nbest <= 1000:
+            raise ValueError(f"nbest={nbest}: give a whole number from 1 to 1,000")
+
+        def derived(sentence, outputs):
+            ranked = self._search(sentence, outputs, beta, nbest or 1)
+            return ranked[0][0] if nbest is None else ranked
+
+        return self.decode(sentences, self.reads, derived, entries=len(self.tags))
+
+    def decoding(self):
+        return self.reads, lambda *given: self._search(*given)[0][0]
+
+    def _search(self, sentence: Sentence, outputs, beta=None, nbest=1, **more) -> list:
+        """The sentence with each of its best derivations, and their scores."""
+        if not len(sentence):
+            return [(sentence, 0.0)]
+        words, pos = sentence.tokens, parts_of_speech(sentence, "X")
+        arrays = [outputs[name] for name in self.reads]
+        ranked = self.decoder.derive(words, pos, *arrays, beta, nbest, **more)
+        return [(with_derivation(sentence, made), score) for made, score in ranked]
+
+    def measured(self, sentences, *calls) -> dict[str, float]:
+        """The figures on sentences with derivations: see `metrics.derivation_scores`.
+
+        `accuracy` is that of the network's best category of each word, before there is
+        a derivation; `supertags` that of the derivation.
+        """
+        from keras_tagging.metrics.derivations import (  # half a second
+            derivation_counts,
+            scores_of,
+        )
+
+        sentences = with_derivations(sentences)
+        names = [*dict.fromkeys([*self.reads, *self.of_words])]
+
+        def both(sentence, outputs):
+            [(annotated, _)] = self._search(sentence, outputs)
+            return annotated.derivation, [outputs[name] for name in self.of_words]
+
+        rows = self.decode(sentences, names, both, len(self.tags), *calls)
+        gold = [s.derivation for s in sentences if len(s)]
+        made = [derivation for derivation, _ in rows if derivation is not None]
+        figures = scores_of(derivation_counts(gold, made))._asdict()
+        figures |= self._of_words(sentences, [outputs for _, outputs in rows])
+        return {name: float(figures[name]) for name in self.figures}
+
+    def measured_words(self, sentences, *calls) -> dict[str, float]:
+        """The figures of single words alone, for which nothing is searched."""
+
+        def scores(sentence, outputs):
+            return [outputs[name] for name in self.of_words]
+
+        rows = self.decode(sentences, self.of_words, scores, len(self.tags), *calls)
+        return self._of_words(sentences, rows)
+
+    def _of_words(self, sentences, scores) -> dict[str, float]:
+        right = np.zeros(3, int)
+        ids: dict[str, int] = {}  # of categories, in whatever notation
+        each = np.array([ids.setdefault(normal(t), len(ids)) for t in self.tags])
+        for sentence, (tags, *heads) in zip(sentences, scores, strict=True):
+            if not len(sentence):
+                continue
+            gold = [ids.get(normal(tag), -1) for tag in gold_tags(sentence)]
+            same = own = each[tags.argmax(-1)] == gold
+            if heads:
+                own = heads[0][:, : len(gold) + 1].argmax(-1) == gold_heads(sentence)
+            right += same.sum(), own.sum(), (same & own).sum()
+        count = sum(map(len, sentences))
+        shares = (share(int(n), count) for n in right)
+        return dict(zip(OF_WORDS, shares, strict=True))
+
+
+# Sentences with derivations
+
+
+def with_derivation(sentence: Sentence, derivation: Derivation) -> Sentence:
+    """The sentence with a derivation, whose categories are its tags."""
+    tags = [leaf.category for leaf in derivation.leaves]
+    return replace(sentence, tags=tags, derivation=derivation)
+
+
+def with_derivations(sentences) -> list[Sentence]:
+    """The sentences, after a check that each with words has a derivation.
+
+    Those that have heads lose them: figures and training must not read gold trees.
+
+    Raises:
+        ValueError: if one has none.
+    """
+    sentences = as_sentences(sentences)
+    for number, sentence in enumerate(sentences, 1):
+        if sentence.derivation is None and len(sentence):
+            raise ValueError(
+                f"sentence {number}, {' '.join(sentence.tokens[:5])[:60]!r}, has no "
+                "derivation, which a CCG parser learns from: read an .auto file"
+            )
+    return [_without_heads(sentence) for sentence in sentences]
+
+
+def _without_heads(sentence: Sentence) -> Sentence:
+    if "head" not in sentence.columns:
+        return sentence
+    kept = {k: v for k, v in sentence.columns.items() if k != "head"}
+    return replace(sentence, columns=kept)
+
+
+def gold_tags(sentence: Sentence) -> list[str]:
+    """The categories of the words of a derivation."""
+    return [leaf.category for leaf in sentence.derivation.leaves]
+
+
+def gold_heads(sentence: Sentence) -> list[int]:
+    """The heads of words by the categories of a derivation; 0 is ROOT."""
+    return sentence.derivation.heads(by_category=True)
+
+
+# By moves
+
+MOVE_OUTPUTS = {
+    "tags": Output("string", ""),
+    "tag_scores": Output("float", 0.0, ranked=True, served=False),
+    "moves": Output("int32", 0, ranked=True, served=False),
+    "move_scores": Output("float", 0.0, ranked=True, served=False),
+}
+#: of the chart for sentences that the moves leave in fragments
+CHART = Search(beta=0.01)
+#: The most words of these: for more the chart takes seconds, and seldom finds anything.
+#: Of the development part of EWT 2 % of the sentences are left, the longest with 55.
+CHARTED = 80
+#: the logit of a head inside of a fragment; that of any other word is 0
+INSIDE = 2.0
+
+
+class MoveSearch(NamedTuple):
+    """How derivations were searched for.
+
+    Attributes:
+        beam_width: the number of hypotheses.
+        head_weight: of `transitions.agreement` with a dependency tree, where there is
+            one, beside the log probability of the moves.
+    """
+
+    beam_width: int
+    head_weight: float = 0.0
+
+
+def search_of_moves(found) -> MoveSearch:
+    """The search that a file describes; an older one has no weight of heads.
+
+    Raises:
+        ValueError: if it cannot be one.
+    """
+    fields = {"head_weight": 0.0, **found} if isinstance(found, dict) else {}
+    right = {*fields} == {*MoveSearch._fields}
+    if right:
+        width, weight = fields["beam_width"], fields["head_weight"]
+        right = type(width) is int and 1 <= width <= MODEL_STEPS
+        right = right and type(weight) in (int, float) and 0 <= weight < 1e6
+    if not right:
+        raise ValueError("does not say how derivations were searched for")
+    return MoveSearch(**fields)
+
+
+class MoveDecoder:
+    """Makes derivations of moves, and of categories where the moves make none.
+
+    Args:
+        grammar: its rules.
+        tags: the categories that words may have, in the order of their scores.
+        search: how the moves were searched for.
+    """
+
+    def __init__(self, grammar: Grammar, tags: Sequence[str], search: MoveSearch):
+        self.rules, self._grammar, self._tags = RuleTables(grammar), grammar, tags
+        self._most = np.array([*map(len, self.rules.labels.values()), 0])
+        self.beam_width, self.head_weight = search
+
+    def derive(
+        self,
+        words: Sequence[str],
+        pos: Sequence[str],
+        moves: np.ndarray,
+        scores: np.ndarray,
+        tags: np.ndarray,
+        beta: None = None,
+        nbest: int = 1,
+        heads: Sequence[int] | None = None,
+    ) -> list[tuple[Derivation, float]]:
+        """The best derivations with their scores: those without fragments go first.
+
+        With `heads`, a score is the log probability of the moves plus the `head_weight`
+        times their `transitions.agreement` with this tree.
+
+        If all hypotheses are fragments, one from a chart is the first, where the
+        grammar has one and there are no more than `CHARTED` words: a beam may have
+        dropped the moves that lead to it. It knows the categories' scores, and prefers
+        heads that the best fragments have. Its score is that of `ccg.astar`.
+
+        Args:
+            words: at least one.
+            pos: the part of speech of each word.
+            moves: `(words, beam_width * c)`, as `transitions.Supertags.search` gives
+                them.
+            scores: `(words, beam_width)`, the same in each row.
+            tags: `(words, tags)`, logits of the categories.
+            beta: None: the moves have been found.
+            nbest: how many, at most.
+            heads: of the words, as `transitions.agreement.DependencyTree` takes them;
+                None for none.
+        """
+        own = moves.reshape(1, len(words), -1)
+        own, built, parts = self._hypotheses(own, np.array([len(words)]))
+        tree = DependencyTree(heads) if heads is not None and self.head_weight else None
+        ranked = []
+        for place, score in enumerate(scores[0].tolist()):
+            if place and (score < FORBIDDEN / 2 or not built[0, place]):
+                continue  # there are not so many
+            steps = (own[0, place] % 4).tolist(), (own[0, place] // 4).tolist()
+            if tree:
+                score += self.head_weight * agreement(tree, self.rules, *steps)
+            ranked.append((parts[0, place] > 1, -score, place, steps))
+        found = [
+            (self.rules.derivation(*steps, words, pos), -score)
+            for _, score, _, steps in sorted(ranked)[:nbest]
+        ]
+        if found[0][0].category == FRAGMENTS and len(words) <= CHARTED:
+            heads = heads_inside(found[0][0])
+            [(made, score)] = self._chart.derive(words, pos, tags, heads)
+            if made.category != FRAGMENTS:
+                found.insert(0, (made, score))
+        return found[:nbest]
+
+    @cached_property
+    def _chart(self) -> CCGDecoder:
+        return CCGDecoder(self._grammar, self._tags, CHART)
+
+    def possible(self, moves: np.ndarray, real: np.ndarray) -> bool:
+        """Whether the best moves of a batch build derivations; a file may have any.
+
+        Args:
+            moves: `(batch, time, any)`.
+            real: `(batch, time)`, where there are words.
+        """
+        if not moves.shape[2] or moves.shape[2] % self.beam_width or (moves < 0).any():
+            return False
+        moves = np.where(real[:, :, None], moves, FINISH)
+        _, built, _ = self._hypotheses(moves, real.sum(1))
+        return bool(built[:, 0].all())
+
+    def _hypotheses(self, moves: np.ndarray, lengths: np.ndarray):
+        """The moves of each hypothesis, `(batch, beam_width, moves)`; whether they are
+        a derivation's, and how many constituents are left, `(batch, beam_width)`."""
+        batch, time, _ = moves.shape
+        moves = moves.reshape(batch, time, self.beam_width, -1).transpose(0, 2, 1, 3)
+        moves = moves.reshape(batch, self.beam_width, -1)
+        actions, labels = moves % 4, moves // 4
+        going = np.cumsum(actions == FINISH, -1) == 0
+        shifts = (going & (actions == SHIFT)).cumsum(-1)
+        depth = shifts - (going & (actions == REDUCE)).cumsum(-1)
+        right = (labels >= 1) & (labels <= self._most[actions]) & (depth >= 1)
+        built = np.all(right | ~going, -1) & (shifts[:, :, -1] == lengths[:, None])
+        return moves, built, depth[:, :, -1]
+
+
+def heads_inside(fragments: Derivation) -> np.ndarray:
+    """Logits of heads, `(words, words + 1)`: those inside of fragments are likely."""
+    logits, begin = np.zeros((len(fragments), len(fragments) + 1)), 0
+    for part in map(Derivation, fragments.root.children):
+        for word, head in enumerate(part.heads(by_category=True)):
+            if head:
+                logits[begin + word, begin + head] = INSIDE
+        begin += len(part)
+    return logits
+
+
+class DerivingByMoves(Deriving):
+    """A shift-reduce CCG parser, with Keras or without.
+
+    Attributes:
+        tags: the categories of words, in the order of their scores.
+        grammar: the rules that derivations keep to.
+        search: how they are searched for.
+    """
+
+    kind = "ccg-shift-reduce"
+    figures = tuple(name for name in FIGURES if name not in OF_WORDS[1:])
+    reads, of_words = ["moves", "move_scores", "tag_scores"], ["tag_scores"]
+    search: MoveSearch
+
+    @property
+    def reads_heads(self):
+        return self.search.head_weight > 0
+
+    @classmethod
+    def outputs(cls, about):
+        return MOVE_OUTPUTS
+
+    @cached_property
+    def decoder(self) -> MoveDecoder:
+        """The part that makes derivations of moves."""
+        return MoveDecoder(self.grammar, self.tags, self.search)
+
+    def _search(self, sentence, outputs, beta=None, nbest=1):
+        heads = heads_of(sentence) if self.reads_heads else None
+        return super()._search(sentence, outputs, beta, nbest, heads=heads)
