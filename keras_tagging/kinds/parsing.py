@@ -24,7 +24,7 @@ class Parsing(Predictor):
     kind, inventory = "parser", "labels"
     gives = ("head", "deprel")
     #: the outputs that it has
-    answers: Iterable[str] = ("heads", "deprels")
+    served_outputs: Iterable[str] = ("heads", "deprels")
 
     @classmethod
     def outputs(cls, about):

@@ -192,13 +192,9 @@ def test_what_cannot_be_learnt(changed):
         model.fit(FEW, epochs=1, verbose=0)
 
 
-def test_a_graph_gives_the_outputs_that_it_says(
-    model, onnx_file, tmp_path, monkeypatch
-):
+def test_a_file_with_other_outputs(onnx_file, monkeypatch):
     outputs = counter.OnnxCounter.outputs({}) | {"counts": Output("float", -1)}
     wrong = classmethod(lambda cls, about: outputs)
     monkeypatch.setattr(counter.OnnxCounter, "outputs", wrong)
-    with pytest.raises(ValueError, match="its outputs are {'counts': 'float32'"):
-        model.export(tmp_path / "model.onnx", format="onnx")
     with pytest.raises(ValueError, match=r"tensor\(int32\) of 2 axes, not tensor\(fl"):
         runtime.load(onnx_file)
