@@ -114,7 +114,9 @@ def test_what_the_client_is_told(client):
 def test_tag_and_parse(service, direct):
     body = {"model": "tagger", "sentences": ["the  dog", ["the", "dog"], []]}
     found = service.post("/tag", body)
-    [tags] = direct["tagger"].predict_rows([["the", "dog"]], direct["tagger"].served_outputs)
+    [tags] = direct["tagger"].predict_rows(
+        [["the", "dog"]], direct["tagger"].served_outputs
+    )
     first, second, empty = found.json()["sentences"]
     assert first == second == {"tokens": ["the", "dog"], **tags}
     assert empty["tokens"] == empty["tags"] == []
