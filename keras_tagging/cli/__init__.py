@@ -59,11 +59,11 @@ def show_versions(wanted: bool) -> None:
     """Print the versions that a report of a bug needs, and exit."""
     if not wanted:
         return
-    found = [f"Python {sys.version.split()[0]}"]
+    versions = [f"Python {sys.version.split()[0]}"]
     for name in ("keras", "tensorflow", "onnxruntime"):
         with suppress(PackageNotFoundError):
-            found.append(f"{name} {version(name)}")
-    print(f"keras-tagging {version('keras-tagging')} ({', '.join(found)})")
+            versions.append(f"{name} {version(name)}")
+    print(f"keras-tagging {version('keras-tagging')} ({', '.join(versions)})")
     raise typer.Exit
 
 

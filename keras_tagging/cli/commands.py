@@ -26,21 +26,21 @@ def command(function: Callable) -> Callable:
     without an opposite. Every command has the options of `Verbosity`.
     """
     text, helps = sections(function.__doc__)
-    own = inspect.signature(function, eval_str=True).parameters.values()
+    signature = inspect.signature(function, eval_str=True)
     verbosity = inspect.Parameter(
         "verbosity",
         inspect.Parameter.KEYWORD_ONLY,
         annotation=Verbosity,
         default=Verbosity(),
     )
-    parameters = [*own, verbosity]
+    parameters = [*signature.parameters.values(), verbosity]
 
     @wraps(function)
     def run(**values):
-        given = gathered(parameters, values)
-        given.pop("verbosity").begin()
+        arguments = gathered(parameters, values)
+        arguments.pop("verbosity").begin()
         try:
-            return function(**given)
+            return function(**arguments)
         except BrokenPipeError as error:  # of which click makes an exit with 1
             raise typer.Exit(BROKEN_PIPE) from error
 
@@ -55,22 +55,25 @@ def spread(parameters: Iterable, helps: Mapping) -> Iterator[inspect.Parameter]:
         if not is_dataclass(one.annotation):
             yield with_help(one, helps.get(one.name))
             continue
-        given = {} if one.default is one.empty else vars(one.default)
-        own = inspect.signature(one.annotation).parameters.values()
-        own = [part.replace(default=given.get(part.name, part.default)) for part in own]
-        yield from spread(own, sections(one.annotation.__doc__)[1])
+        defaults = {} if one.default is one.empty else vars(one.default)
+        fields = inspect.signature(one.annotation).parameters.values()
+        fields = [
+            part.replace(default=defaults.get(part.name, part.default))
+            for part in fields
+        ]
+        yield from spread(fields, sections(one.annotation.__doc__)[1])
 
 
 def gathered(parameters: Iterable, values: Mapping) -> dict:
     """The arguments for the parameters, from those of `spread`."""
-    found = {}
+    arguments = {}
     for one in parameters:
         if is_dataclass(one.annotation):
-            own = inspect.signature(one.annotation).parameters.values()
-            found[one.name] = one.annotation(**gathered(own, values))
+            fields = inspect.signature(one.annotation).parameters.values()
+            arguments[one.name] = one.annotation(**gathered(fields, values))
         else:
-            found[one.name] = values[one.name]
-    return found
+            arguments[one.name] = values[one.name]
+    return arguments
 
 
 def with_help(parameter: inspect.Parameter, help: str | None) -> inspect.Parameter:
@@ -98,8 +101,8 @@ def sections(docstring: str) -> tuple[str, dict[str, str]]:
 def parts(docstring: str) -> tuple[str, dict[str, str]]:
     """The text of a docstring before its sections, and these by their names."""
     names = "Args|Examples|Raises|Returns"
-    text, *found = re.split(rf"\n({names}):\n", cleandoc(docstring or ""))
-    return text, dict(zip(found[::2], found[1::2], strict=True))
+    text, *pieces = re.split(rf"\n({names}):\n", cleandoc(docstring or ""))
+    return text, dict(zip(pieces[::2], pieces[1::2], strict=True))
 
 
 def epilog(function: Callable) -> str:

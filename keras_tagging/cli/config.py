@@ -81,9 +81,9 @@ def items(value, prefix: str = "") -> Iterator[str]:
         yield str(value)
 
 
-def also(context: typer.Context, name: str, given: list[str] | None) -> list[str]:
+def also(context: typer.Context, name: str, values: list[str] | None) -> list[str]:
     """The values of the file for an option, and then those of the command line."""
-    return [*(context.default_map or {}).get(name, ()), *(given or ())]
+    return [*(context.default_map or {}).get(name, ()), *(values or ())]
 
 
 ConfigFile = Annotated[

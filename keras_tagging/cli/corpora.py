@@ -108,10 +108,10 @@ def describe_corpus(
     data = reading.corpus(corpus, **files)
     if tags is not None:
         data = replace(data, **{k: _labelled(s, tags) for k, s in data.splits()})
-    known = None if vectors is None else _words_of(vectors, data)
+    words = None if vectors is None else _words_of(vectors, data)
     options = reading.options
     encoding = options.get("encoding")
-    description = describe(data, vectors=known, encoding=encoding, options=options)
+    description = describe(data, vectors=words, encoding=encoding, options=options)
     print(description)
     if plot is not None:
         note(f"Written to {plot_description(description, plot)}\n")

@@ -118,8 +118,8 @@ def evaluate(
     model = load_evaluated(run)
     kind = kinds.of(model)
     if kind.composed:
-        own = {**tables.options, "beam_width": beam_width}
-        refuse(f"{run} holds a pipeline, which has no", own)
+        others = {**tables.options, "beam_width": beam_width}
+        refuse(f"{run} holds a pipeline, which has no", others)
         evaluate_pipeline(model, corpus, split, entities, reading, as_json)
         return
     refuse(f"{run} holds a {kind}, which has no", {"entities": entities})
@@ -141,9 +141,9 @@ def evaluate(
     if as_json:
         content = {"corpus": corpus, "split": split, **report.counting}
         content["figures"] = report.figures
-        own = {"tags": report.tags, "tag_accuracy": report.tag_accuracy}
-        own["figures_with_gold_tags"] = report.with_gold_tags
-        content |= {name: value for name, value in own.items() if value is not None}
+        others = {"tags": report.tags, "tag_accuracy": report.tag_accuracy}
+        others["figures_with_gold_tags"] = report.with_gold_tags
+        content |= {name: value for name, value in others.items() if value is not None}
         content |= {name: records(table) for name, table in report.tables.items()}
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:

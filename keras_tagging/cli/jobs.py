@@ -66,8 +66,8 @@ def _results(pool, jobs: int, entries: int, items: Iterable) -> Iterator:
                 running.append(_asked(pool.submit, jobs, _done, part))
         if not running:
             break
-        found, failed = _asked(running.popleft().result, jobs)
-        yield from found
+        done, failed = _asked(running.popleft().result, jobs)
+        yield from done
         if failed is not None:
             raise failed
     if error is not None:
@@ -139,11 +139,11 @@ def _about() -> tuple[Work | None, ValueError | None]:
 
 def _done(items: list) -> tuple[list, ValueError | None]:
     """The results of a slice, up to an error."""
-    found = []
+    done = []
     if isinstance(_work, ValueError):
-        return found, _work
+        return done, _work
     try:
-        found.extend(_work.results(items))
+        done.extend(_work.results(items))
     except (ValueError, OSError) as error:
-        return found, _plain(error)
-    return found, None
+        return done, _plain(error)
+    return done, None

@@ -63,8 +63,12 @@ def list_models(
     if name is not None:
         check_known("model", name, models)
     if as_json:
-        told = [*map(_told, models.values())] if name is None else _told(models[name])
-        print(json.dumps(told, indent=2, ensure_ascii=False))
+        content = (
+            [*map(_content, models.values())]
+            if name is None
+            else _content(models[name])
+        )
+        print(json.dumps(content, indent=2, ensure_ascii=False))
         return
     if name is None:
         rows = [["name", "version", *SHOWN], *map(_row, models.values())]
@@ -82,21 +86,21 @@ def list_models(
 
 def _row(model: NamedModel) -> list[str]:
     try:
-        told = [model.entry(key) for key in SHOWN]
+        cells = [model.entry(key) for key in SHOWN]
     except ValueError as error:  # the others are listed all the same
-        told = ["-", "-", str(error)]
-    return [model.name, model.version, *told]
+        cells = ["-", "-", str(error)]
+    return [model.name, model.version, *cells]
 
 
-def _told(model: NamedModel) -> dict:
+def _content(model: NamedModel) -> dict:
     """A model for JSON; of one that is damaged, what is wrong."""
-    found = {"name": model.name, "version": model.version}
+    about = {"name": model.name, "version": model.version}
     try:
         onnx = model.onnx and str(model.onnx)
-        own = {"folder": str(model.folder), "onnx": onnx, "card": model.card}
+        more = {"folder": str(model.folder), "onnx": onnx, "card": model.card}
     except ValueError as error:
-        own = {"error": str(error)}
-    return found | own
+        more = {"error": str(error)}
+    return about | more
 
 
 def list_vectors(name: Annotated[str | None, typer.Argument()] = None) -> None:
@@ -118,9 +122,9 @@ def list_vectors(name: Annotated[str | None, typer.Argument()] = None) -> None:
     from keras_tagging.vectors.named import FILES, KINDS, OWN, downloadable, installed
 
     if name is not None:
-        known = {k: (m, FILES[g]) for g in KINDS for k, m in installed(g).items()}
-        check_known("installed vectors or word classes", name, known)
-        offer, file = known[name]
+        offers = {k: (m, FILES[g]) for g in KINDS for k, m in installed(g).items()}
+        check_known("installed vectors or word classes", name, offers)
+        offer, file = offers[name]
         print(f"{name} {offer.version}\nin {offer.part(file)}")
         print(card_text(offer.card))
         return

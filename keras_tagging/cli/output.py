@@ -94,18 +94,20 @@ def figures(scores: dict[str, dict], lower_is_better=()) -> str:
         scores: the figures of each split.
         lower_is_better: those of the model, which are no shares of what is right.
     """
-    names = list(dict.fromkeys(name for own in scores.values() for name in own))
+    names = list(dict.fromkeys(name for values in scores.values() for name in values))
     plain = {name for name in names if name.endswith("loss") or name in lower_is_better}
 
-    def shown(name: str, own: dict) -> str:
-        value = own.get(name)
+    def shown(name: str, values: dict) -> str:
+        value = values.get(name)
         if value is None or value != value:
             return "-"
         return f"{value:.4f}" if name in plain else f"{100 * value:.2f}"
 
     titles = [name if name in plain else f"{name} %" for name in names]
     rows = [["", *titles]]
-    rows += [[split, *(shown(n, own) for n in names)] for split, own in scores.items()]
+    rows += [
+        [split, *(shown(n, values) for n in names)] for split, values in scores.items()
+    ]
     if len(names) > MOST_FIGURES:  # below each other, those of a split in a column
         rows = list(map(list, zip(*rows, strict=True)))
     return aligned(rows)

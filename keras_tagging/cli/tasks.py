@@ -287,9 +287,9 @@ def as_csv(columns: Iterable[str], results: Callable, probable=()) -> Work:
     return Work(results, preface=writer().header, writer=writer)
 
 
-def answer(sentence, block, given):
+def answer(sentence, block, answered):
     """The `write` of `results` that gives what the model says."""
-    return given
+    return answered
 
 
 def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:

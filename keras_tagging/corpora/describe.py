@@ -274,10 +274,10 @@ def leakage(corpus: Corpus) -> list[dict]:
     rows, before = [], []
     for split, sentences in corpus.splits():
         sentences = [sentence for sentence in sentences if sentence.tokens]
-        for other, known, known_alike in before:
-            same = [s for s in sentences if tuple(s.tokens) in known]
-            retagged = sum(s.tags not in known[tuple(s.tokens)] for s in same)
-            alike = sum(_outline(s) in known_alike for s in sentences)
+        for other, tags_of, outlines in before:
+            same = [s for s in sentences if tuple(s.tokens) in tags_of]
+            retagged = sum(s.tags not in tags_of[tuple(s.tokens)] for s in same)
+            alike = sum(_outline(s) in outlines for s in sentences)
             tokens = sum(map(len, sentences))
             rows.append(
                 {
@@ -291,10 +291,10 @@ def leakage(corpus: Corpus) -> list[dict]:
                     "alike %": 100 * alike / max(1, len(sentences)),
                 }
             )
-        known: dict[tuple, list] = {}
+        tags_of: dict[tuple, list] = {}
         for sentence in sentences:
-            known.setdefault(tuple(sentence.tokens), []).append(sentence.tags)
-        before.append((split, known, set(map(_outline, sentences))))
+            tags_of.setdefault(tuple(sentence.tokens), []).append(sentence.tags)
+        before.append((split, tags_of, set(map(_outline, sentences))))
     return rows
 
 
@@ -351,14 +351,14 @@ def vector_coverage(corpus: Corpus, words: Iterable[str]) -> list[dict]:
 
     Words are looked up as written, else in lower case, else with digits as 0 too.
     """
-    known = set(map(to_nfc, words))
+    with_vector = set(map(to_nfc, words))
     kinds = ("as written", "lower case", "digits as 0", "missing")
     rows = []
     for split, sentences in corpus.splits():
         tokens = Counter(token for sentence in sentences for token in sentence.tokens)
         by_kind: dict[str, list[str]] = {kind: [] for kind in kinds}
         for word in tokens:
-            has_vector = [form in known for form in word_forms(word)]
+            has_vector = [form in with_vector for form in word_forms(word)]
             by_kind[kinds[[*has_vector, True].index(True)]].append(word)
         row = {"split": split}
         for kind, names in by_kind.items():

@@ -74,8 +74,8 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
 def _in_order(tagged: list[Sentence], sentences: list[Sentence]) -> list[Sentence]:
     """The sentences that others have by their `sent_id`, in the order of those."""
     places = {s.sent_id: i for i, s in enumerate(sentences) if s.sent_id is not None}
-    own = [sentence for sentence in tagged if sentence.sent_id in places]
-    return sorted(own, key=lambda s: places[s.sent_id]) if own else tagged
+    joined = [sentence for sentence in tagged if sentence.sent_id in places]
+    return sorted(joined, key=lambda s: places[s.sent_id]) if joined else tagged
 
 
 def _labelled(sentences, words: list[int], entities) -> list[Sentence]:
@@ -86,7 +86,7 @@ def _labelled(sentences, words: list[int], entities) -> list[Sentence]:
         entities: for each where it begins, and its label and end, in their order.
     """
     behind = words[-1], ("", words[-1] + 1)
-    found, number, rest = [], 0, iter([*entities, behind])
+    labelled, number, rest = [], 0, iter([*entities, behind])
     begin, (label, stop) = next(rest)
     for sentence in sentences:
         column, before = [], None
@@ -100,8 +100,8 @@ def _labelled(sentences, words: list[int], entities) -> list[Sentence]:
             before = begin if inside else None
             number += 1
         columns = {**sentence.columns, NER: column}
-        found.append(replace(sentence, columns=columns))
-    return found
+        labelled.append(replace(sentence, columns=columns))
+    return labelled
 
 
 def _ends(sentences: list[Sentence]) -> list[list[int]]:
@@ -127,8 +127,8 @@ def _check_texts(sentences, tagged, ends, others) -> None:
     )
     shown = [text[max(0, place - 10) : place + 20] for text in (one, other)]
     mine, theirs = numbers
-    known = {sentence.sent_id for sentence in tagged} - {None}
-    if known and (name := sentences[mine - 1].sent_id) not in known:
+    ids = {sentence.sent_id for sentence in tagged} - {None}
+    if ids and (name := sentences[mine - 1].sent_id) not in ids:
         raise ValueError(
             f"the entities lack sentence {name} of the treebank: give those of all its "
             "sentences, with the same # sent_id"

@@ -132,13 +132,13 @@ def load_corpus(
         splits[split] = []
         for file in paths:
             problems: list[str] = []
-            own = formats[_ending(file)]
+            its_format = formats[_ending(file)]
             try:
                 splits[split] += read(
-                    file, own, errors=errors, skipped=problems, **options
+                    file, its_format, errors=errors, skipped=problems, **options
                 )
             except CorpusError as error:
-                hint = "" if format else recognised(own)
+                hint = "" if format else recognised(its_format)
                 raise type(error)(f"{error}{hint}") from None
             if problems:
                 skipped[str(file)] = len(problems)
@@ -189,8 +189,10 @@ def _formats(files: list[Path], options: Mapping[str, object]) -> dict[str, str]
     for file in files:
         if _ending(file) not in formats:
             first = next(iter(formats.values()), None)
-            own = detect_format(file, encoding=encoding, default=first, options=options)
-            formats[_ending(file)] = own
+            its_format = detect_format(
+                file, encoding=encoding, default=first, options=options
+            )
+            formats[_ending(file)] = its_format
     return formats
 
 
@@ -222,10 +224,10 @@ def _expand(files: Files) -> list[Path]:
     matches = sorted(Path(match) for match in glob.glob(str(files), recursive=True))
     if not matches:
         raise CorpusError(unknown(files))
-    found = [match for match in matches if match.is_file()]
-    if not found:
+    paths = [match for match in matches if match.is_file()]
+    if not paths:
         raise CorpusError(f"{files}: only folders have such names; name files")
-    return found
+    return paths
 
 
 def find_splits(directory: str | Path) -> dict[str, list[Path]]:

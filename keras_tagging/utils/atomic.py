@@ -54,8 +54,8 @@ def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
     paths = [first, *others]
     # the suffix stays, because Keras and others tell formats by it; in a folder that
     # several machines share, a process on another one may have the same number
-    own = f"{os.getpid()}{secrets.randbelow(10**9):09}"
-    partials = [path.with_name(f".{own}.{path.name}") for path in paths]
+    number = f"{os.getpid()}{secrets.randbelow(10**9):09}"
+    partials = [path.with_name(f".{number}.{path.name}") for path in paths]
     with naming(first, *partials):
         first.parent.mkdir(parents=True, exist_ok=True)
         try:

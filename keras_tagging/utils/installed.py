@@ -5,10 +5,10 @@ from importlib.metadata import EntryPoint, entry_points
 
 def offered(group: str) -> dict[str, list[EntryPoint]]:
     """The entry points of a group by name: one each, if no two distributions clash."""
-    found: dict[str, list[EntryPoint]] = {}
+    entries: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=group):
-        found.setdefault(entry.name, []).append(entry)
-    return found
+        entries.setdefault(entry.name, []).append(entry)
+    return entries
 
 
 def only(entries: list[EntryPoint]) -> EntryPoint:

@@ -26,12 +26,12 @@ def attach(
     Returns:
         `__getattr__`, `__dir__` and `__all__` of the room.
     """
-    own, listed, names = lazy_loader.attach(package, submod_attrs=dict(modules))
+    imported, listed, names = lazy_loader.attach(package, submod_attrs=dict(modules))
     heavy = {name for key in modules.keys() - {*light} for name in modules[key]}
 
     def attribute(name: str):
         if name in heavy:
             start_keras(layers_alone=layers_alone)
-        return own(name)
+        return imported(name)
 
     return attribute, listed, names

@@ -103,8 +103,8 @@ def installed_models(group: str = GROUP) -> dict[str, NamedModel]:
     Args:
         group: of the entry points; word vectors have another one.
     """
-    found = {name: _model(name, entries) for name, entries in offered(group).items()}
-    return dict(sorted(found.items()))
+    models = {name: _model(name, entries) for name, entries in offered(group).items()}
+    return dict(sorted(models.items()))
 
 
 def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
@@ -128,8 +128,8 @@ def offered_by(folder: Path) -> str | None:
     try:
         with (folder / "pyproject.toml").open("rb") as stream:
             content = stream.read(limits.CARD_BYTES).decode()
-        own = tomllib.loads(content)["project"]["entry-points"][GROUP]
-        return next(iter(own))
+        names = tomllib.loads(content)["project"]["entry-points"][GROUP]
+        return next(iter(names))
     except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError):
         return None
 
@@ -149,30 +149,30 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
             its distribution.
     """
     path = Path(model)
-    own = offered_by(path)
-    if own is None and (path.exists() or path.suffix or len(path.parts) != 1):
+    offers = offered_by(path)
+    if offers is None and (path.exists() or path.suffix or len(path.parts) != 1):
         return path
     models = installed_models()
-    if (found := models.get(str(model))) is not None:
-        return (to_run and found.onnx) or found.folder
-    if own is not None:
+    if (installed := models.get(str(model))) is not None:
+        return (to_run and installed.onnx) or installed.folder
+    if offers is not None:
         folder = path if path.is_absolute() else f"./{path}"
         raise ValueError(
             f"{model}: not a model, but the distribution of one: pip install {folder}, "
-            f"then give its name, {own}"
+            f"then give its name, {offers}"
         )
-    known = ", ".join(models) or "none"
+    names = ", ".join(models) or "none"
     for clone in (Path("models"), Path(__file__).parents[2] / "models"):
         if offered_by(clone / str(model)) is not None:
             folder = clone / str(model)
             raise ValueError(
                 f"{model}: this model is not installed: pip install "
                 f"{folder if folder.is_absolute() else f'./{folder}'} (the "
-                f"distribution keras-tagging-{model}; installed: {known})"
+                f"distribution keras-tagging-{model}; installed: {names})"
             )
     near = nearest(model, models)
     raise ValueError(
-        f"{model}: no such model, saved or installed (installed: {known})"
+        f"{model}: no such model, saved or installed (installed: {names})"
         + (f"; did you mean {near!r}?" if near else "")
         + "; train writes model.keras in its --out, and `keras-tagging models` lists "
         "the installed ones"

@@ -49,9 +49,11 @@ CLASSES = {
 
 def register_with(keras) -> None:
     """Give Keras a stand-in for each class whose module is not imported yet."""
-    known = keras.saving.get_custom_objects()
+    registered = keras.saving.get_custom_objects()
     for name, module in CLASSES.items():
-        known.setdefault(f"{PACKAGE}>{name}", _stand_in(name, f"{PACKAGE}.{module}"))
+        registered.setdefault(
+            f"{PACKAGE}>{name}", _stand_in(name, f"{PACKAGE}.{module}")
+        )
 
 
 def find_class(keras, registered_name: str):

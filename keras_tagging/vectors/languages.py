@@ -41,23 +41,23 @@ class LanguageWords:
     def __bool__(self):
         return bool(self.versions)
 
-    def settings(self, keywords: Collection[str], given: Mapping) -> dict[str, str]:
+    def settings(self, keywords: Collection[str], chosen: Mapping) -> dict[str, str]:
         """The keywords of `build` that follow, where the user's do not say otherwise.
 
         Vectors are a feature beside the words.
 
         Args:
             keywords: all that the architecture has.
-            given: those of the user, with their values.
+            chosen: those of the user, with their values.
         """
         words = {}
-        if not {"vectors", "embeddings"} & {*given}:  # who chooses vectors has them
+        if not {"vectors", "embeddings"} & {*chosen}:  # who chooses vectors has them
             words["vectors"] = self.vectors
-        if "word_classes" not in given:
+        if "word_classes" not in chosen:
             words["word_classes"] = self.word_classes
         return {k: v for k, v in words.items() if v is not None and k in keywords}
 
-    def frozen(self, recipe: str, keywords: Collection[str], given: Mapping) -> dict:
+    def frozen(self, recipe: str, keywords: Collection[str], chosen: Mapping) -> dict:
         """The keyword by which vectors of a language stay as they are, if they do.
 
         The recipe "fast" does not train them: they are most of a model's numbers, for
@@ -65,10 +65,10 @@ class LanguageWords:
 
         Args:
             recipe: its name.
-            keywords, given: as in `settings`.
+            keywords, chosen: as in `settings`.
         """
-        is_set = TRAINABLE not in keywords or TRAINABLE in given
-        taken = "vectors" in self.settings(keywords, given)
+        is_set = TRAINABLE not in keywords or TRAINABLE in chosen
+        taken = "vectors" in self.settings(keywords, chosen)
         return {TRAINABLE: False} if taken and recipe == "fast" and not is_set else {}
 
     def about(self, taken: Collection[str]) -> dict[str, str]:
@@ -101,25 +101,25 @@ class LanguageWords:
         return line
 
 
-def language_of_words(recipe: str, given: str | None, of_corpus: str) -> str:
+def language_of_words(recipe: str, language: str | None, of_corpus: str) -> str:
     """The language whose words a recipe takes; "" for none.
 
     Args:
         recipe: its name.
-        given: the user's own; None if there is none.
+        language: the user's own; None if there is none.
         of_corpus: that of the corpus, "" if it is not known.
 
     Raises:
         ValueError: for one that is given with the recipe "paper".
     """
-    if given is None:
+    if language is None:
         return of_corpus if recipe in WITH_WORDS else ""
-    if given and recipe == "paper":
+    if language and recipe == "paper":
         raise ValueError(
-            f"language={given!r}: recipe='paper' has what its paper has; name vectors= "
-            "and word_classes= yourself"
+            f"language={language!r}: recipe='paper' has what its paper has; name "
+            "vectors= and word_classes= yourself"
         )
-    return given
+    return language
 
 
 def installed_for(language: str, required: bool = False) -> LanguageWords:
@@ -168,7 +168,7 @@ def _code(language: str) -> str:
 
 
 def words_of_run(
-    out: Path, going_on: bool, recipe: str, given: str | None, of_corpus: str
+    out: Path, going_on: bool, recipe: str, language: str | None, of_corpus: str
 ) -> LanguageWords:
     """The words that a run takes, which its folder keeps.
 
@@ -177,7 +177,7 @@ def words_of_run(
     Args:
         out: the folder of the run.
         going_on: whether it goes on.
-        recipe, given, of_corpus: as in `language_of_words`.
+        recipe, language, of_corpus: as in `language_of_words`.
 
     Raises:
         ValueError: if what it began with is not installed any more in that version, or
@@ -186,15 +186,15 @@ def words_of_run(
     path = out / WORDS
     if going_on:
         words = kept(path) if path.exists() else LanguageWords()
-        own = _code(words.language)
-        if given not in (None, own, words.language):
+        code = _code(words.language)
+        if language not in (None, code, words.language):
             raise ValueError(
-                f"language={given!r}: the run began with {own or 'none'!r}; give that, "
-                "or begin the run again with --no-resume"
+                f"language={language!r}: the run began with {code or 'none'!r}; give "
+                "that, or begin the run again with --no-resume"
             )
         return words
-    language = language_of_words(recipe, given, of_corpus)
-    words = installed_for(language, required=given is not None)
+    code = language_of_words(recipe, language, of_corpus)
+    words = installed_for(code, required=language is not None)
     if words:
         with replacing(path) as partial:
             partial.write_text(json.dumps(asdict(words)) + "\n", encoding="utf-8")

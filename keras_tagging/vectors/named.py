@@ -85,14 +85,14 @@ def find_named(source: str | Path, group: str) -> str:
             there = downloadable()
         # gensim raises plain exceptions; a server can send anything
         except Exception as error:
-            told = " ".join(str(error).split())
-            offline = f" (gensim-data, which has more, cannot be asked: {told})"
+            reason = " ".join(str(error).split())
+            offline = f" (gensim-data, which has more, cannot be asked: {reason})"
     if name in there:
         return _download(name, there[name])
     kind, near = KINDS[group], nearest(name, [*here, *there])
-    known = ", ".join(here) or "none"
+    names = ", ".join(here) or "none"
     raise ValueError(
-        f"{name}: no such file, and no {kind} have this name (installed: {known}"
+        f"{name}: no such file, and no {kind} have this name (installed: {names}"
         + (f"; of gensim-data: {', '.join(there)}" if there else "")
         + ")"
         + (f"; did you mean {near!r}?" if near else "")

@@ -483,12 +483,12 @@ def read_fasttext(
     # pairs: a row of the file, and the row of the vector that it is a part of
     parts, wholes = array("q"), array("q")
 
-    def add(word: str, own: list[int]) -> None:
+    def add(word: str, rows: list[int]) -> None:
         pieces = ft_ngram_hashes(word, least, most, bucket) if bucket else []
-        if own or pieces:
+        if rows or pieces:
             row = selection.rows[word] = len(selection.rows)
-            parts.extend(own + [size + piece for piece in pieces])
-            wholes.extend([row] * (len(own) + len(pieces)))
+            parts.extend(rows + [size + piece for piece in pieces])
+            wholes.extend([row] * (len(rows) + len(pieces)))
 
     for row in range(size):
         name = stream.until(b"\0")

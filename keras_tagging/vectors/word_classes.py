@@ -33,14 +33,14 @@ def read_word_classes(
         OSError: if the file cannot be opened.
     """
     if isinstance(source, Mapping):
-        found = _classes(
+        classes = _classes(
             (f"the class of {word!r:.60}", word, name) for word, name in source.items()
         )
-        return _checked(found, paths, "the given word classes")
+        return _checked(classes, paths, "the given word classes")
     path = find_named(source, CLASSES)
     with opened(path) as stream:
-        found = _classes(_lines(path, stream))
-        return _checked(found, paths, path)
+        classes = _classes(_lines(path, stream))
+        return _checked(classes, paths, path)
 
 
 def _lines(path: str, stream):
@@ -74,7 +74,7 @@ def _lines(path: str, stream):
 
 def _classes(rows: Iterable[tuple[str, str, str]]):
     """The place and the class of each word; the first of two words with one NFC."""
-    seen, found = set(), {}
+    seen, classes = set(), {}
     for place, word, name in rows:
         if type(word) is not str or type(name) is not str:
             raise ValueError(f"{place}: the word or its class is no string: give one")
@@ -91,17 +91,17 @@ def _classes(rows: Iterable[tuple[str, str, str]]):
                 "of the two"
             )
         seen.add(word)
-        found.setdefault(to_nfc(word), (place, name))
-    return found
+        classes.setdefault(to_nfc(word), (place, name))
+    return classes
 
 
-def _checked(found, paths: bool, source) -> dict[str, str]:
-    if not found:
+def _checked(classes, paths: bool, source) -> dict[str, str]:
+    if not classes:
         raise ValueError(f"{source}: has no word classes: give words with theirs")
-    for place, name in found.values():
+    for place, name in classes.values():
         if paths and name.strip("01"):
             raise ValueError(
                 f"{place}: the class {name!r:.60} is no path of 0 and 1: give paths, "
                 "or class_prefixes=() for classes that have names"
             )
-    return {word: name for word, (_, name) in found.items()}
+    return {word: name for word, (_, name) in classes.items()}

@@ -129,12 +129,12 @@ def composed(keyed, words: Iterable[str] = ()) -> WordVectors:
     """
     # gensim leaves empty rows at the end for words that occurred before.
     count = len(keyed.key_to_index)
-    known, matrix = list(keyed.index_to_key[:count]), keyed.vectors[:count]
+    names, matrix = list(keyed.index_to_key[:count]), keyed.vectors[:count]
     others = [word for word in words if can_compose(keyed, word)]
     if others:
         rows = np.stack([keyed.get_vector(word) for word in others])
         matrix = np.concatenate([matrix, rows], dtype=np.float32)
-    return WordVectors(known + others, matrix, frozenset(others))
+    return WordVectors(names + others, matrix, frozenset(others))
 
 
 def can_compose(keyed, word: str) -> bool:
