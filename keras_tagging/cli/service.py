@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 from typing import Annotated
-from zipfile import is_zipfile
 
 import typer
 
@@ -61,16 +60,9 @@ def serve(
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from keras_tagging.service.model_files import named
         from keras_tagging.service.server import serve as run
     except ImportError as error:
         raise ValueError(f"serving needs {error.name}: {INSTALL}") from error
-    for path in named(models).values():
-        if path.is_file() and path.suffix != ".onnx" and not is_zipfile(path):
-            raise ValueError(
-                f"{path} is no model: give an .onnx or .keras file, the --out of train "
-                "or of export --onnx, or the name of an installed model"
-            )
     run(
         models,
         host=host,

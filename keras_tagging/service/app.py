@@ -21,7 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from keras_tagging import kinds
-from keras_tagging.service import open_inference, own_json, schemas
+from keras_tagging.service import json_protocol, open_inference, schemas
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies
 from keras_tagging.service.gate import Gate, Hosts
@@ -29,8 +29,7 @@ from keras_tagging.service.metrics import Metrics
 from keras_tagging.service.open_inference import VERSION
 from keras_tagging.service.problems import GONE, Problem, problem_of, refusal, shown
 from keras_tagging.service.schemas import Operation
-from keras_tagging.service.served_model import Model
-from keras_tagging.service.worker import WORDS
+from keras_tagging.service.worker import WORDS, Model
 from keras_tagging.service.workers import Worker
 from keras_tagging.utils import limits
 
@@ -109,14 +108,14 @@ class Service:
                 )
             if (name := kind.route) is not None:
                 post(f"/{name}", f"Ask a {kind.name}.", partial(answer, name), *types)
-        get("/v2", "The service.", _server, schemas.ServerMetadata)
-        get("/v2/health/live", "Whether it is live.", _live, schemas.Live)
-        get("/v2/health/ready", "Whether it is ready.", self._state, schemas.Ready)
+        get("/v2", "The service.", _server, dict)
+        get("/v2/health/live", "Whether it is live.", _live, dict)
+        get("/v2/health/ready", "Whether it is ready.", self._state, dict)
         model = "/v2/models/{name}"
         for path in (model, f"{model}/versions/{VERSION}"):
-            get(path, "What it reads and gives.", self._about, schemas.ModelMetadata)
-            get(f"{path}/ready", "Whether it is ready.", self._state, schemas.Ready)
-            types = schemas.InferRequest, schemas.InferAnswer
+            get(path, "What it reads and gives.", self._about, dict)
+            get(f"{path}/ready", "Whether it is ready.", self._state, dict)
+            types = schemas.InferRequest, dict
             post(f"{path}/infer", "Ask a model.", self._infer, *types)
 
     def _get(self, path, summary, answer, schema, media_type="application/json"):
@@ -165,7 +164,7 @@ class Service:
         until = asyncio.get_running_loop().time() + limits.SERVICE_SECONDS
         ask = partial(self._batcher.answer, model.name, until=until)
         if model.reads_text:
-            answers = await own_json.annotated(ask, items, outputs)
+            answers = await json_protocol.annotated(ask, items, outputs)
             words = sum(sum(answer[WORDS]) for answer in answers)
         else:
             answers = await ask(items, outputs)
@@ -177,9 +176,9 @@ class Service:
 
     async def _tag(self, route, request, body, labels):
         start = time.perf_counter()
-        model = own_json.chosen(self._models, body.model, route)
+        model = json_protocol.chosen(self._models, body.model, route)
         labels["model"] = model.name
-        items = own_json.read_tokens(model, body, self._max_tokens)
+        items = json_protocol.read_tokens(model, body, self._max_tokens)
         answers = await self._answers(model, items, [*model.outputs])
         pairs = zip(items, answers, strict=True)
         rows = [{"tokens": item.tokens, **answer} for item, answer in pairs]
@@ -188,12 +187,12 @@ class Service:
 
     async def _annotate(self, route, request, body, labels):
         start = time.perf_counter()
-        model = own_json.chosen(self._models, body.model, route)
+        model = json_protocol.chosen(self._models, body.model, route)
         labels["model"] = model.name
-        items = own_json.read_texts(model, body, self._max_tokens)
-        output = own_json.output_of(body, request.headers.get("accept", ""))
+        items = json_protocol.read_texts(model, body, self._max_tokens)
+        output = json_protocol.output_of(body, request.headers.get("accept", ""))
         answers = await self._answers(model, items, [output])
-        content = own_json.written(body, output, answers)
+        content = json_protocol.written(body, output, answers)
         if output == "conllu":
             return Response(content, media_type="text/plain")
         took = round(1000 * (time.perf_counter() - start), 2)

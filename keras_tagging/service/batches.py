@@ -90,42 +90,6 @@ class Job:
         self.tokens = sum(map(len, self.sentences))
 
 
-class Batch:
-    """Requests that are run together.
-
-    Args:
-        first: the oldest of them.
-        max_sentences, max_tokens: beyond which no other is added.
-    """
-
-    def __init__(self, first: Job, max_sentences: int, max_tokens: int):
-        self.jobs = [first]
-        self.model, self.since = first.model, first.arrived
-        self.sentences, self.tokens = len(first.sentences), first.tokens
-        self._most = max_sentences, max_tokens
-
-    @property
-    def full(self) -> bool:
-        sentences, tokens = self._most
-        full = self.sentences >= sentences or self.tokens >= tokens
-        return full or self.jobs[0].alone
-
-    def add(self, job: Job) -> bool:
-        """Adds a request, if it fits; whether it did."""
-        sentences, tokens = self._most
-        fits = (
-            job.model == self.model
-            and not job.alone
-            and self.sentences + len(job.sentences) <= sentences
-            and self.tokens + job.tokens <= tokens
-        )
-        if fits:
-            self.jobs.append(job)
-            self.sentences += len(job.sentences)
-            self.tokens += job.tokens
-        return fits
-
-
 class Batcher:
     """Hands requests to workers, in batches of one model.
 
@@ -220,12 +184,12 @@ class Batcher:
             while not any(self._waiting[lane] for lane in lanes):
                 await self._arrival(lanes[0])
             await worker.up()
-            batch = await self._next(lanes)
-            jobs = batch.jobs
-            self._ran(batch.model, batch.sentences)
+            jobs = await self._next(lanes)
+            model = jobs[0].model
+            self._ran(model, sum(len(job.sentences) for job in jobs))
             try:
                 answers = await worker.answer(
-                    batch.model, [(job.sentences, job.outputs) for job in jobs]
+                    model, [(job.sentences, job.outputs) for job in jobs]
                 )
             except WorkerDied:
                 self._again(jobs)
@@ -256,19 +220,19 @@ class Batcher:
                     Problem(503, "the process that ran this request ended, twice")
                 )
 
-    async def _next(self, lanes) -> Batch:
+    async def _next(self, lanes) -> list[Job]:
         """The next batch. The lane that it is of comes last the next time."""
         loop = asyncio.get_running_loop()
-        while (batch := self._oldest(lanes)) is None:
+        while (oldest := self._oldest(lanes)) is None:
             await self._arrival(lanes[0])
-        lane = batch.jobs[0].lane
+        lane, first = oldest
         lanes.remove(lane)
         lanes.append(lane)
-        self._fill(batch, self._waiting[lane])
-        until = batch.since + self._max_wait
-        while not batch.full and (left := until - loop.time()) > 0:
+        batch, until = [first], first.arrived + self._max_wait
+        self._fill(batch, lane)
+        while min(self._room(batch, lane)) > 0 and (left := until - loop.time()) > 0:
             await self._arrival(lane, left)
-            self._fill(batch, self._waiting[lane])
+            self._fill(batch, lane)
         return batch
 
     def _oldest(self, lanes):
@@ -276,15 +240,32 @@ class Batcher:
             while self._waiting[lane]:
                 job = self._waiting[lane].popleft()
                 if not job.future.done():  # else its client has given up
-                    return Batch(job, self._max_batch, self._max_tokens[lane])
+                    return lane, job
         return None
 
-    def _fill(self, batch, waiting):
+    def _room(self, batch, lane):
+        """How many sentences and tokens still fit a batch."""
+        if batch[0].alone:
+            return 0, 0
+        sentences = self._max_batch - sum(len(job.sentences) for job in batch)
+        return sentences, self._max_tokens[lane] - sum(job.tokens for job in batch)
+
+    def _fill(self, batch, lane):
         """Adds those that wait and fit."""
-        passed = []
-        while waiting and not batch.full:
+        waiting, passed = self._waiting[lane], []
+        sentences, tokens = self._room(batch, lane)
+        while waiting and min(sentences, tokens) > 0:
             job = waiting.popleft()
-            if not (job.future.done() or batch.add(job)):
+            if (
+                job.model == batch[0].model
+                and not (job.alone or job.future.done())
+                and len(job.sentences) <= sentences
+                and job.tokens <= tokens
+            ):
+                batch.append(job)
+                sentences -= len(job.sentences)
+                tokens -= job.tokens
+            else:
                 passed.append(job)
         waiting.extendleft(reversed(passed))
 

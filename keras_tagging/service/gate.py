@@ -7,7 +7,6 @@ Origin of a page from elsewhere are refused.
 """
 
 import logging
-import re
 import socket
 import time
 from fnmatch import fnmatchcase
@@ -15,6 +14,7 @@ from functools import lru_cache
 from ipaddress import ip_address
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
@@ -23,9 +23,6 @@ from keras_tagging.service.problems import GONE, Problem, refusal, shown
 
 log = logging.getLogger(__name__)
 access_log = logging.getLogger("keras_tagging.access")
-HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:/@]+?))\.?(?::\d*)?")
-PLAIN = re.compile(r"[^][/@\s]+")
-ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/@?#\s]+")
 #: what tells orchestrators that the service is there, whatever they call it
 HEALTH = ("/health", "/v2/health/live", "/v2/health/ready")
 #: the page runs its own scripts, asks its own service, and loads nothing else
@@ -54,20 +51,10 @@ class Hosts:
     Args:
         host: where it listens.
         more: other names, which may have `*` in them.
-
-    Raises:
-        ValueError: for what is no name.
     """
 
     def __init__(self, host: str, more: list[str] = ()):
-        names = [name.lower().strip("[]") for name in more]
-        for name in names:
-            if ":" in name and not _address(name) or not PLAIN.fullmatch(name):
-                raise ValueError(
-                    f"--allowed-host {name}: give a name or address alone, such as "
-                    "tagger.example.org"
-                )
-        self._names = {"localhost", *names}
+        self._names = {"localhost", *(name.lower().strip("[]") for name in more)}
         self.anywhere = not _is_local(host)
         if self.anywhere:
             self._names |= {host.lower(), socket.gethostname().lower()}
@@ -81,9 +68,10 @@ class Hosts:
         """
         if host is None:
             return True
-        if not (match := HOST.fullmatch(host.lower())):
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        except ValueError:
             return False
-        name = match[1] or match[2]
         return (
             _is_local(name)
             or self.anywhere
@@ -102,21 +90,6 @@ def _address(name):
 def _is_local(name):
     address = _address(name)
     return name.lower() == "localhost" or bool(address and address.is_loopback)
-
-
-def origins(pages: list[str]) -> frozenset[str]:
-    """Origins of pages that may send requests.
-
-    Raises:
-        ValueError: for what is none.
-    """
-    for origin in pages:
-        if not ORIGIN.fullmatch(origin.lower()):
-            raise ValueError(
-                f"--cors-origin {origin}: give the scheme, name and port of a page, "
-                "such as https://www.example.org, or *"
-            )
-    return frozenset(origin.lower() for origin in pages)
 
 
 def begin_log(path: Path | None) -> None:

@@ -6,10 +6,15 @@ https://github.com/kserve/open-inference-protocol
 from importlib.metadata import version
 from itertools import chain
 
-from keras_tagging.service.own_json import as_conllu
+from keras_tagging.service.json_protocol import (
+    as_conllu,
+    check_texts,
+    check_tokens,
+    sentences,
+)
 from keras_tagging.service.problems import Problem, shown
 from keras_tagging.service.schemas import InferRequest
-from keras_tagging.service.served_model import Model, check_texts, check_tokens
+from keras_tagging.service.worker import Model
 
 VERSION = "1"  # of each model; there is no other
 TYPES = {"string": "BYTES", "float": "FP32", "int32": "INT32"}
@@ -73,7 +78,7 @@ def read(model: Model, body: InferRequest, max_tokens: int) -> tuple[list, list[
     if lengths is not None:
         sizes = _sizes(lengths, tokens)
         rows = {name: _cut(values, sizes) for name, values in rows.items()}
-    return model.sentences(rows.pop("tokens", []), rows), names
+    return sentences(model, rows.pop("tokens", []), rows), names
 
 
 def _texts(model, tensors, max_tokens):
@@ -160,6 +165,6 @@ def answer(
     return found | ({"id": body.id} if body.id else {})
 
 
-def _text(name, sentences):
+def _text(name, written):
     """The output of a text, as one string."""
-    return as_conllu(sentences) if name == "conllu" else f"[{', '.join(sentences)}]"
+    return as_conllu(written) if name == "conllu" else f"[{', '.join(written)}]"

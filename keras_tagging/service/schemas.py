@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -83,18 +83,11 @@ class TextRequest(Request):
 
 
 class Tensor(BaseModel):
-    """An input or output of the Open Inference Protocol."""
+    """An input: strings, in rows or one after the other, or lengths."""
 
     model_config = ConfigDict(strict=True)
     name: str = Field(max_length=100)
-    datatype: Literal["BYTES", "FP32", "INT32", "INT64"]
-    shape: list[int]
-    data: list[Any]
-
-
-class Input(Tensor):
-    """An input: strings, in rows or one after the other, or lengths."""
-
+    datatype: str
     shape: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(max_length=2)
     data: list[Token] | list[list[Token]] | list[int]
 
@@ -106,50 +99,12 @@ class Output(BaseModel):
 
 
 class InferRequest(BaseModel):
-    """A request of the Open Inference Protocol."""
+    """A request of the Open Inference Protocol, which describes its answers."""
 
     model_config = ConfigDict(strict=True)
     id: str = ""
-    inputs: list[Input]
+    inputs: list[Tensor]
     outputs: list[Output] = []
-
-
-class InferAnswer(BaseModel):
-    model_name: str
-    model_version: str
-    id: str = ""
-    outputs: list[Tensor]
-
-
-class Signature(BaseModel):
-    """An input or output of a model."""
-
-    name: str
-    datatype: str
-    shape: list[int]
-
-
-class ModelMetadata(BaseModel):
-    name: str
-    versions: list[str]
-    platform: str
-    inputs: list[Signature]
-    outputs: list[Signature]
-
-
-class ServerMetadata(BaseModel):
-    name: str
-    version: str
-    extensions: list[str]
-
-
-class Live(BaseModel):
-    live: bool
-
-
-class Ready(BaseModel):
-    ready: bool
-    name: str = ""
 
 
 class Word(BaseModel):
@@ -287,32 +242,25 @@ class Operation:
         """Its entry; `schema` is a function from types to their schemas."""
         content = {self.media_type: {"schema": schema(self.answer)}}
         error = {"application/json": {"schema": schema(Error)}}
-        responses = {
-            "200": {"description": "The answer.", "content": content},
-            "4XX": {"description": "The request is refused.", "content": error},
-            "5XX": {"description": "The service cannot answer.", "content": error},
-        }
-        if self.answer in (Health, Ready):
-            responses["503"] = {"description": "It is not ready.", "content": content}
         document = {
             "summary": self.summary,
             "operationId": f"{self.method} {self.path}",
-            "responses": responses,
+            "responses": {
+                "200": {"description": "The answer.", "content": content},
+                "default": {"description": "It is refused.", "content": error},
+            },
         }
+        if self.answer is Health:
+            refused = {"description": "It is not ready.", "content": content}
+            document["responses"]["503"] = refused
         if self.asked is TextRequest:
             content["text/plain"] = {"schema": {"type": "string"}}
         if self.asked is not None:
             body = {"application/json": {"schema": schema(self.asked)}}
             document["requestBody"] = {"required": True, "content": body}
         if "{name}" in self.path:
-            document["parameters"] = [
-                {
-                    "name": "name",
-                    "in": "path",
-                    "required": True,
-                    "schema": {"type": "string"},
-                }
-            ]
+            name = {"name": "name", "in": "path", "required": True}
+            document["parameters"] = [{**name, "schema": {"type": "string"}}]
         return document
 
 
@@ -333,7 +281,6 @@ def document(operations: Iterable[Operation]) -> dict:
         "info": {
             "title": "keras-tagging",
             "version": version("keras-tagging"),
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             "description": "Taggers, parsers and pipelines.",
         },
         "servers": [{"url": "/"}],

@@ -10,14 +10,12 @@ from pathlib import Path
 
 import uvicorn
 
-from keras_tagging.runtime.folder import is_onnx
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.connections import Connection
-from keras_tagging.service.gate import Hosts, begin_log, origins
+from keras_tagging.service.gate import Hosts, begin_log
 from keras_tagging.service.metrics import Metrics
 from keras_tagging.service.model_files import as_onnx, named
-from keras_tagging.service.served_model import Model
 from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
@@ -54,11 +52,10 @@ def serve(
         access: file to which a line for each request is added; True is standard error.
 
     Raises:
-        ValueError: for models that cannot be served, an address that is taken, a name
-            or origin that is none, or a file that cannot be written.
+        ValueError: for models that cannot be served, an address that is taken, or a
+            file that cannot be written.
         OSError: if it may not listen there.
     """
-    hosts, pages = Hosts(host, allowed_hosts), origins(cors_origins)
     paths = named(arguments)
     if access:
         begin_log(None if access is True else access)
@@ -67,9 +64,15 @@ def serve(
         "max_tokens": max_tokens,
         "max_wait": max_wait_ms / 1000,
     }
-    with stoppable(), listening(host, port) as listener, exported(paths) as made:
-        files = {n: (str(p), stamp(p)) for n, p in made.items()}
-        asyncio.run(_serve(listener, files, workers, settings, hosts, pages))
+    doors = Hosts(host, allowed_hosts), frozenset(map(str.lower, cors_origins))
+    with (
+        stoppable(),
+        listening(host, port) as listener,
+        tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder,
+    ):
+        made = {n: str(as_onnx(n, path, Path(folder))) for n, path in paths.items()}
+        files = {n: (path, stamp(path)) for n, path in made.items()}
+        asyncio.run(_serve(listener, files, workers, settings, doors))
 
 
 @contextmanager
@@ -84,17 +87,7 @@ def stoppable():
             signal.signal(number, handler)
 
 
-@contextmanager
-def exported(paths: dict[str, Path]):
-    """ONNX files of all models; those that are made are removed in the end."""
-    if all(map(is_onnx, paths.values())):
-        yield paths
-        return
-    with tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder:
-        yield {n: as_onnx(n, path, Path(folder)) for n, path in paths.items()}
-
-
-async def _serve(listener, files, count, settings, hosts, pages):
+async def _serve(listener, files, count, settings, doors):
     _raise_descriptors()
     metrics = Metrics()
     workers = [Worker(files, metrics.replaced.inc) for _ in range(count)]
@@ -102,7 +95,7 @@ async def _serve(listener, files, count, settings, hosts, pages):
     patient = Worker(files, metrics.replaced.inc, niceness=10)
     try:
         await _start(workers)
-        models = {n: Model.of(n, x) for n, x in workers[0].models.items()}
+        models = workers[0].models
         batcher = Batcher(
             workers,
             patient,
@@ -111,7 +104,7 @@ async def _serve(listener, files, count, settings, hosts, pages):
         )
         service = Service(models, workers, batcher, metrics, settings["max_tokens"])
         config = uvicorn.Config(
-            service.app(hosts, pages),
+            service.app(*doors),
             log_level="error",  # strangers who send no HTTP are not to fill the log
             access_log=False,
             # of h11, which unlike httptools limits the size of headers

@@ -9,7 +9,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -28,6 +28,39 @@ from keras_tagging.utils.heap import return_large_blocks
 PROBABLE = "json_with_probabilities"
 WORDS = "words"  # the number of them, which is asked for with every other output
 _models = {}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the side of HTTP must know of a model.
+
+    Args:
+        name: by which it is asked.
+        kind, command: see `kinds.Kind`; the command is the route.
+        architecture: of the model, or of the parts of a pipeline.
+        columns: that it reads beside the tokens.
+        outputs: that the service gives, by name.
+        labels: how many there are.
+        top_k: the number of best tags that it gives for a token.
+        language: code of ISO 639, or "".
+        probabilities: whether `/annotate` may be asked for those of its labels.
+    """
+
+    name: str
+    kind: str
+    command: str
+    architecture: str
+    columns: list[str]
+    outputs: dict[str, Output]
+    labels: int
+    top_k: int
+    language: str = ""
+    probabilities: bool = False
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether it is a pipeline: its inputs and outputs are strings, one a text."""
+        return kinds.of(self).reads == "text"
 
 
 class Lines(str):
@@ -182,7 +215,7 @@ def _begin(niceness):
     threading.Thread(target=follow, daemon=True).start()
 
 
-def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
+def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, Model]]:
     """Loads and warms up all models.
 
     Args:
@@ -190,7 +223,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             when the service started.
 
     Returns:
-        The number of this process, and what describes each model.
+        The number of this process, and the models by name.
 
     Raises:
         ValueError: for a file that cannot be loaded, or that has changed.
@@ -198,7 +231,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
     """
     from keras_tagging import runtime
 
-    described = {}
+    models = {}
     for name, (path, stamped) in files.items():
         if stamp(path) != stamped:
             raise ValueError(
@@ -213,18 +246,19 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             )
         language = language_of(getattr(model, "metadata", {}))
         model = _models[name] = READERS[kind.reads](model)
-        described[name] = {
-            "kind": kind.name,
-            "command": kind.route,
-            "architecture": model.architecture,
-            "columns": list(model.columns),
-            "outputs": {k: asdict(output) for k, output in model.outputs.items()},
-            "labels": len(model.labels),
-            "top_k": model.warm_up(),
-            "language": language,
-            "probabilities": model.probabilities,
-        }
-    return os.getpid(), described
+        models[name] = Model(
+            name,
+            kind.name,
+            kind.route,
+            model.architecture,
+            list(model.columns),
+            {k: output for k, output in model.outputs.items() if output.served},
+            len(model.labels),
+            model.warm_up(),
+            language,
+            model.probabilities,
+        )
+    return os.getpid(), models
 
 
 def stamp(path: str) -> tuple:

@@ -35,7 +35,7 @@ class Worker:
         niceness: that the system is to add to the process'.
 
     Attributes:
-        models: what `worker.load` says of each model.
+        models: by name.
         pid: of the process.
     """
 

@@ -152,9 +152,3 @@ def test_what_needs_the_whole_package(failing, monkeypatch):
 
     monkeypatch.setattr(cli, "app", broken)
     assert "the whole package: pip install . in a clone" in failing("demo")
-
-
-def test_what_is_served_is_a_model(failing, tmp_path):
-    path = tmp_path / "ner.csv"
-    path.write_text("sentence,token,tag\n")
-    assert f"{path} is no model: give an .onnx or" in failing("serve", path)

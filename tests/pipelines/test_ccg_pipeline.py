@@ -20,7 +20,7 @@ from keras_tagging.data.conllu import escaped, read_blocks
 from keras_tagging.data.surface import Surface
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.scale.dataset import Annotator
-from keras_tagging.service.own_json import as_conllu
+from keras_tagging.service.json_protocol import as_conllu
 from keras_tagging.service.worker import TextModel
 
 TEXT = "she sleeps.\n\nthe cat sees a dog ."

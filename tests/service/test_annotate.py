@@ -11,7 +11,7 @@ from keras_tagging import runtime
 from keras_tagging.data.annotation import ConlluWriter, as_object
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service import worker
-from keras_tagging.service.own_json import annotated
+from keras_tagging.service.json_protocol import annotated
 from keras_tagging.service.worker import PROBABLE, TextModel, stamp
 
 TEXTS = [

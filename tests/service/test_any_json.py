@@ -9,10 +9,9 @@ from pydantic import ValidationError
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds.tagging import OUTPUTS
-from keras_tagging.service import open_inference, own_json, schemas
+from keras_tagging.service import json_protocol, open_inference, schemas
 from keras_tagging.service.problems import Problem, problem_of
-from keras_tagging.service.served_model import Model
-from keras_tagging.service.worker import TextModel
+from keras_tagging.service.worker import Model, TextModel
 
 SERVED = {name: OUTPUTS[name] for name in ("tags", "top_tags")}
 TAGGER = Model("m", "tagger", "tag", "bigru", [], SERVED, 3, 2)
@@ -61,12 +60,12 @@ ROUTES = {
     "tag": (
         lambda rows: {"model": "m", "sentences": rows, "columns": {}},
         schemas.TokensRequest,
-        lambda body: own_json.read_tokens(TAGGER, body, 9),
+        lambda body: json_protocol.read_tokens(TAGGER, body, 9),
     ),
     "annotate": (
         lambda rows: {"model": "p", "texts": rows[0] or ["a"], "input": "text"},
         schemas.TextRequest,
-        lambda body: own_json.read_texts(PIPELINE, body, 9),
+        lambda body: json_protocol.read_texts(PIPELINE, body, 9),
     ),
     "infer": (
         lambda rows: {"inputs": tokens_of(rows), "outputs": [{"name": "tags"}]},

@@ -71,7 +71,7 @@ def test_it_is_sound(written, whole):
         assert ("{name}" in path) == ("parameters" in operation)
         assert ("requestBody" in operation) == (method == "post")
         for status, answer in operation["responses"].items():
-            assert re.fullmatch("[2-5]([0-9][0-9]|XX)", status)
+            assert re.fullmatch("200|503|default", status)
             assert answer["description"]
     assert len(set(names)) == len(names)
     schemas = written["components"]["schemas"]
@@ -90,7 +90,7 @@ def test_answers_are_as_it_says(whole, written, check, operation):
             found = whole.get(address)
         elif body is None:  # there is no such model
             found = whole.post(address, {"sentences": ["a"]})
-            assert found.status_code // 100 == 4 and "4XX" in entry["responses"]
+            assert found.status_code // 100 == 4 and "default" in entry["responses"]
             check({"$ref": "#/components/schemas/Error"}, found.json())
             continue
         else:

@@ -144,7 +144,7 @@ def test_a_worker_that_takes_too_long_is_replaced(model_files, monkeypatch):
         worker = Worker({"tagger": (path, stamp(path))}, lambda: replaced.append(1))
         await worker.start()
         first = worker.pid
-        assert worker.ready and worker.models["tagger"]["kind"] == "tagger"
+        assert worker.ready and worker.models["tagger"].kind == "tagger"
         with monkeypatch.context() as patch:
             patch.setattr("keras_tagging.utils.limits.SERVICE_SECONDS", 0)
             # some seconds: one sentence may be done before its time is looked at

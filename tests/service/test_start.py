@@ -86,7 +86,7 @@ def test_other_models_are_exported_first(here, tagger, tmp_path):
 
 
 def test_what_cannot_be_exported(here, tmp_path):
-    with pytest.raises(ValueError, match="could not be exported as ONNX.*: .*x.onnx"):
+    with pytest.raises(ValueError, match="could not be exported as ONNX"):
         files.as_onnx("x", tmp_path, tmp_path)
 
 
@@ -96,12 +96,13 @@ def test_no_process_imports_tensorflow(model_files):
         "from keras_tagging.service import worker\n"
         "path = sys.argv[1]\n"
         "_, found = worker.load({'x': (path, worker.stamp(path))})\n"
+        "found = {n: [m.kind, m.top_k] for n, m in found.items()}\n"
         f"print(json.dumps([found, [m for m in {HEAVY} if m in sys.modules]]))"
     )
     path = str(model_files["tagger"])
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True)
     found, heavy = json.loads(done.stdout)
-    assert found["x"]["kind"] == "tagger" and found["x"]["top_k"] == 5
+    assert found == {"x": ["tagger", 5]}
     assert heavy == []
 
 
@@ -134,11 +135,11 @@ def test_a_pipeline_of_keras_is_exported_whole(tmp_path, monkeypatch):
 
     def run(command, **_):
         asked.append(command[3:])
-        return SimpleNamespace(returncode=len(asked) - 1, stderr="error: no disk")
+        return SimpleNamespace(returncode=len(asked) - 1)
 
     monkeypatch.setattr(files.subprocess, "run", run)
     made = files.as_onnx("en", tmp_path, tmp_path / "made")
     assert made == tmp_path / "made" / "en"
     assert asked == [["export", str(tmp_path), str(made), "--onnx"]]
-    with pytest.raises(ValueError, match="no disk. Where .* en --onnx does it, and"):
+    with pytest.raises(ValueError, match="could not be exported as ONNX"):
         files.as_onnx("en", tmp_path, tmp_path / "made")

@@ -7,8 +7,8 @@ from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.problems import Problem, shown
 from keras_tagging.service.schemas import TextRequest, TokensRequest
-from keras_tagging.service.served_model import Model, check_texts, check_tokens
-from keras_tagging.service.worker import PROBABLE, WORDS, Later, Lines
+from keras_tagging.service.worker import PROBABLE, WORDS, Later, Lines, Model
+from keras_tagging.utils import limits
 
 
 def chosen(models: dict[str, Model], name: str | None, command: str) -> Model:
@@ -28,6 +28,71 @@ def chosen(models: dict[str, Model], name: str | None, command: str) -> Model:
     raise Problem(status, f"{what} for /{command}: there are {others}")
 
 
+def sentences(
+    model: Model, rows: list[list[str]], columns: dict[str, list[list[str]]]
+) -> list[Sentence]:
+    """The sentences of a request.
+
+    Args:
+        model: that is asked.
+        rows: tokens.
+        columns: further strings, in the shape of the tokens.
+
+    Raises:
+        Problem: for columns that are missing, unknown or of another shape, or if
+            there are no tokens at all.
+    """
+    if set(columns) != set(model.columns):
+        names = ["tokens", *model.columns]
+        raise Problem(
+            400,
+            f"{model.name} reads {', '.join(names)}, and the request has "
+            f"{', '.join(map(shown, ['tokens', *columns]))}",
+        )
+    lengths = [*map(len, rows)]
+    for name, values in columns.items():
+        if [*map(len, values)] != lengths:
+            raise Problem(400, f"{name} must have a value for each token")
+    if not any(lengths):
+        raise Problem(400, "there are no tokens in this request: send at least one")
+    return [
+        Sentence(row, None, {name: columns[name][i] for name in model.columns})
+        for i, row in enumerate(rows)
+    ]
+
+
+def check_tokens(rows: list[list[str]], max_tokens: int) -> None:
+    """Raise a Problem for too many sentences or tokens."""
+    _check_count(rows, "sentences")
+    if (count := sum(map(len, rows))) > max_tokens:
+        raise Problem(
+            413,
+            f"{count:,} tokens, padding included, in one request: send at most "
+            f"{max_tokens:,}",
+        )
+
+
+def check_texts(texts: list[str], max_tokens: int) -> None:
+    """Raise a Problem for too many texts or characters."""
+    _check_count(texts, "texts")
+    most = limits.SERVICE_TOKEN_CHARACTERS * max_tokens
+    if (count := sum(map(len, texts))) > most:
+        raise Problem(
+            413,
+            f"{count:,} characters in one request: send at most {most:,}, such as "
+            "a paragraph at a time",
+        )
+
+
+def _check_count(rows, what):
+    if len(rows) > limits.SERVICE_SENTENCES:
+        raise Problem(
+            413,
+            f"{len(rows):,} {what} in one request: send at most "
+            f"{limits.SERVICE_SENTENCES:,}",
+        )
+
+
 def read_tokens(model: Model, body: TokensRequest, max_tokens: int) -> list[Sentence]:
     """The sentences of a body.
 
@@ -35,7 +100,7 @@ def read_tokens(model: Model, body: TokensRequest, max_tokens: int) -> list[Sent
         Problem: if they do not fit the model.
     """
     check_tokens(body.sentences, max_tokens)
-    return model.sentences(body.sentences, body.columns)
+    return sentences(model, body.sentences, body.columns)
 
 
 def read_texts(model: Model, body: TextRequest, max_tokens: int) -> list:
@@ -52,7 +117,7 @@ def read_texts(model: Model, body: TextRequest, max_tokens: int) -> list:
         check_tokens(body.sentences, max_tokens)
         if not all(map(all, body.sentences)):
             raise Problem(400, "a word is empty: leave it out")
-        return model.sentences(body.sentences, {})
+        return sentences(model, body.sentences, {})
     texts = [body.text] if body.texts is None else body.texts
     check_texts(texts, max_tokens)
     return [*map(Lines if body.input == "lines" else str, texts)]
