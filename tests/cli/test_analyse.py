@@ -59,18 +59,3 @@ def test_analyse_refuses(failing, run_dir, corpus_dir, tmp_path):
     assert "has no --punctuation" in failing(*args, "--punctuation", "ptb")
     args[-1] = corpus_dir / "dev.conll"
     assert "has no dev sentences: give --split test" in failing(*args, "--split", "dev")
-
-
-@pytest.mark.parametrize("command", ["analyse", "evaluate", "tag"])
-def test_where_the_models_of_a_reproduction_are_is_said(
-    failing, corpus_dir, tmp_path, command
-):
-    (tmp_path / "reproduction.json").write_text("{}")
-    args = [command, tmp_path]
-    args += [] if command == "tag" else ["--corpus", corpus_dir]
-    models = f"its models are in {tmp_path}/jobs/ROW.SEED"
-    assert f"{models}; there are none yet" in failing(*args)
-    model = tmp_path / "jobs" / "gru.1" / "model.keras"
-    model.parent.mkdir(parents=True)
-    model.touch()
-    assert f"{models}, such as {model.parent}" in failing(*args)

@@ -64,7 +64,7 @@ def test_what_is_refused(failing, models, run_dir, corpus_dir):
     assert "sent is tested by sentences, not by tokens" in compared(
         a, b, "--figure", "sent", "--beta", "0.5", "--units", "tokens"
     )
-    assert "word needs a level: --beta 0.075" in compared(a, b, "--figure", "word")
+    assert "word needs a level: beta=0.075" in compared(a, b, "--figure", "word")
     err = compared(a, b, "--figure", "acuracy")
     assert "a tagger has no 'acuracy'; it has accuracy, f1" in err
 

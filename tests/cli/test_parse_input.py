@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-import keras_tagging
 from keras_tagging import Parser
 from keras_tagging.cli.inputs import Lines, with_columns
 from keras_tagging.data import Sentence
@@ -119,11 +118,7 @@ ROWS = "1\ta\t_\t_\t_\t_\t0\tlabel1\t_\t_\n2\tb\t_\t_\t_\t_\t1\tlabel2\t_\t_\n\n
     ("text", "args", "expected"),
     [
         ("a b\n\na b\n", [], f"{ROWS}\n{ROWS}"),
-        (
-            "# a\na b\n",
-            [],
-            ROWS.replace("\ta\t", "\t#\t").replace("\tb\t", "\ta\t") + ROWS,
-        ),
+        ("# b\na b\n", [], ROWS.replace("\ta\t", "\t#\t") + ROWS),
         ("a\nb\n\na\nb\n", ["--format", "tokens"], ROWS + ROWS),
         ('{"tokens": ["a", "b"], "head": [5, 7]}\n', ["--format", "jsonl"], ROWS),
         ("a\tX\nb\tY\n", ["--format", "conll"], ROWS),
@@ -176,12 +171,6 @@ def test_tags_may_be_missing_here_and_there():
     assert next(endless) == given[0]
     with pytest.raises(ValueError, match="'pos'"):
         next(with_columns(parser, itertools.repeat(untagged)))
-
-
-def test_tags_of_its_own_tagger_are_not_asked_for():
-    parser = keras_tagging.build("ffn-parser", tags="predicted", columns="pos")
-    assert parser.features.columns == ("pos", "predicted_tag")
-    assert parser.input_columns == ("pos",)
 
 
 @pytest.mark.parametrize(

@@ -70,16 +70,6 @@ def test_the_share_of_a_file(streams, tmp_path, suffix):
     assert "50 sentences" in terminal.getvalue()
 
 
-def test_a_file_is_named_as_ever(streams, tmp_path):
-    streams(False, True)
-    path = tmp_path / "x.conll"
-    path.write_text("a\tN\nb\n")
-    source = Source(str(path))
-    with pytest.raises(ValueError, match=f"^{path}:2: "):
-        list(read(source.stream, "conll"))
-    source.close()
-
-
 def test_standard_input_has_a_rate_alone(streams):
     terminal = streams(False, True)
     assert len(list(applied(doubled, range(1200), Source("-")))) == 1200
