@@ -10,12 +10,11 @@ import json
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
 from keras_tagging.utils import limits
-from keras_tagging.utils.installed import offered, only
 from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
@@ -103,13 +102,19 @@ def installed_models(group: str = GROUP) -> dict[str, NamedModel]:
     Args:
         group: of the entry points; word vectors have another one.
     """
-    models = {name: _model(name, entries) for name, entries in offered(group).items()}
-    return dict(sorted(models.items()))
+    entries: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=group):
+        entries.setdefault(entry.name, []).append(entry)
+    return {name: _model(name, entries[name]) for name in sorted(entries)}
 
 
 def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
+    entry, *others = entries
+    if others:
+        dists = sorted(e.dist.name if e.dist else e.value for e in entries)
+        clash = f"{' and '.join(dists)} offer the same name: uninstall all but one"
+        return NamedModel(name, "-", clash)
     try:
-        entry = only(entries)
         spec = None if "." in entry.value else find_spec(entry.value)
     except ValueError as error:  # of `find_spec` too, for __main__ and the like
         return NamedModel(name, "-", str(error))

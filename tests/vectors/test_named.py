@@ -13,7 +13,7 @@ from gensim import downloader
 
 import keras_tagging
 from keras_tagging.cli import main
-from keras_tagging.utils import installed
+from keras_tagging.utils import named_models
 from keras_tagging.vectors import (
     WordVectors,
     coverage,
@@ -44,7 +44,7 @@ def site(tmp_path, monkeypatch):
         found = entry_points(group=group)
         return [x for x in found if tmp_path in x.dist.locate_file("x").parents]
 
-    monkeypatch.setattr(installed, "entry_points", entries_here)
+    monkeypatch.setattr(named_models, "entry_points", entries_here)
     package, info = tmp_path / "tiny_words", tmp_path / "tiny_words-1.5.dist-info"
     package.mkdir()
     info.mkdir()
