@@ -20,6 +20,7 @@ import typer
 from keras_tagging.data import CorpusError, Sentence, write
 from keras_tagging.data.readers import WRITTEN
 from keras_tagging.data.records import MalformedSentence
+from keras_tagging.utils.checks import check_choice
 
 # Parameters of all scripts
 Out = Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")]
@@ -87,9 +88,7 @@ def write_splits(
             training sentence, or, without a training split, no sentence at all.
         ValueError: if the format is unknown, or a column cannot hold a value.
     """
-    if format not in WRITTEN:
-        known = ", ".join(map(repr, WRITTEN))
-        raise ValueError(f"cannot write format {format!r}: known are {known}")
+    check_choice("format", format, WRITTEN)
     names = [f"{split}.{format}" for split in splits]
     check_out(out, names, overwrite=overwrite)
     with _folder_for(Path(out).resolve()) as folder:

@@ -59,7 +59,7 @@ class Item(NamedTuple):
     joined: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
-class Found(NamedTuple):
+class Result(NamedTuple):
     """The result of a search.
 
     Args:
@@ -101,7 +101,7 @@ class AStar:
 
     def search(
         self, tags: list[list[tuple[int, float]]], heads: np.ndarray, nbest: int = 1
-    ) -> list[Found]:
+    ) -> list[Result]:
         """The best derivations, best first; if there is none, one of fragments.
 
         Args:
@@ -112,25 +112,25 @@ class AStar:
             nbest: how many.
         """
         weights = self.weights
-        tags = [[(name, _rounded(p)) for name, p in own] for own in tags]
+        tags = [[(name, _rounded(p)) for name, p in row] for row in tags]
         heads = np.round(heads * weights.head * _STEP) / _STEP
         state = _Sentence(tags, heads, weights.haste, nbest)
         return self._whole(state) or [state.fragments()]
 
-    def _whole(self, state: "_Sentence") -> list[Found]:
+    def _whole(self, state: "_Sentence") -> list[Result]:
         """The derivations of all words, from the agenda."""
         rules, weight = self.rules, self.weights.rule
-        roots, found = rules.roots, []
+        roots, results = rules.roots, []
         for item in state.words():
             state.push(item)
         for _ in range(self.agenda):
-            if not state.agenda or len(found) == state.nbest:
+            if not state.agenda or len(results) == state.nbest:
                 break
             item = state.pop()
             if item is None:
                 continue
             if item.category < 0:
-                found.append(Found(item.score, [*item.parts]))
+                results.append(Result(item.score, [*item.parts]))
                 continue
             score, begin, end, category, head, *_ = item
             if begin == 0 and end == state.count and category in roots:
@@ -151,7 +151,7 @@ class AStar:
                     for left in lefts:
                         self._join(state, left, item, *result)
         # the agenda's order is that of scores and `haste`
-        return sorted(found, key=lambda one: -one.score)
+        return sorted(results, key=lambda one: -one.score)
 
     def _join(self, state, left: Item, right: Item, result, side, share) -> None:
         head, other = (right, left) if side else (left, right)
@@ -176,7 +176,7 @@ class _Sentence:
 
     def __init__(self, tags, heads: np.ndarray, haste: float, nbest: int):
         self.tags, self.count, self.nbest = tags, len(tags), nbest
-        best = heads.max(1) + [max(p for _, p in own) for own in tags]
+        best = heads.max(1) + [max(p for _, p in row) for row in tags]
         before = np.concatenate([[0.0], np.cumsum(best)])
         #: of all words outside of what begins and ends there
         outside = before[-1] - (before[None, :] - before[:, None])
@@ -200,8 +200,8 @@ class _Sentence:
         self._order = 0
 
     def words(self):
-        for i, own in enumerate(self.tags):
-            for category, p in own:
+        for i, row in enumerate(self.tags):
+            for category, p in row:
                 yield Item(p, i, i + 1, category, i)
 
     def push(self, item: Item) -> None:
@@ -238,22 +238,20 @@ class _Sentence:
             self.ending[end].setdefault(category, []).append(item)
         return item
 
-    def fragments(self) -> Found:
+    def fragments(self) -> Result:
         """The fewest constituents of the chart that have all words, then the best."""
         best: list[tuple[int, float, list[Item]]] = [(0, 0.0, [])]
-        likely = {
-            i: max(own, key=lambda pair: pair[1]) for i, own in enumerate(self.tags)
-        }
+        likely = [max(row, key=lambda pair: pair[1]) for row in self.tags]
         for end in range(1, self.count + 1):
             category, p = likely[end - 1]
             options = [Item(p, end - 1, end, category, end - 1)]
             options += [item for items in self.ending[end].values() for item in items]
-            found = None
+            kept = None
             for item in options:
                 count, score, before = best[item.begin]
                 score += item.score + max(self.heads[item.head])
-                if found is None or (-count - 1, score) > (-found[0], found[1]):
-                    found = count + 1, score, [*before, item]
-            best.append(found)
+                if kept is None or (-count - 1, score) > (-kept[0], kept[1]):
+                    kept = count + 1, score, [*before, item]
+            best.append(kept)
         _, score, items = best[-1]
-        return Found(score, items)
+        return Result(score, items)

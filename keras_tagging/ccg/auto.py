@@ -106,16 +106,16 @@ def table(root: Node | Leaf) -> list[tuple[Node | Leaf, list[int]]]:
 
     Going through it backwards, one meets children before their parents.
     """
-    found: list[tuple[Node | Leaf, list[int]]] = []
+    nodes: list[tuple[Node | Leaf, list[int]]] = []
     waiting = [(root, [])]
     while waiting:
         node, siblings = waiting.pop()
-        siblings.append(len(found))
+        siblings.append(len(nodes))
         places: list[int] = []
-        found.append((node, places))
+        nodes.append((node, places))
         if isinstance(node, Node):
             waiting += [(child, places) for child in reversed(node.children)]
-    return found
+    return nodes
 
 
 _BLANKS = "[ \t]+"
@@ -154,10 +154,10 @@ def parse_line(
     mended, new = ERRATA.get, tuple.__new__  # half the time of a NamedTuple's own
     # Stop at the first malformed token: the search for one goes through the whole line.
     for token in _TOKEN.finditer(line):
-        tag, pos, own, word, predicate, extras, *rest = token.groups()
+        tag, pos, original, word, predicate, extras, *rest = token.groups()
         if tag:
             tag = mended(tag, tag) if notation is None else as_read(tag, notation)
-            leaf = new(Leaf, (tag, pos, own, word, predicate, extras))
+            leaf = new(Leaf, (tag, pos, original, word, predicate, extras))
             leaves.append(leaf)
             siblings.append(leaf)
             continue
@@ -219,14 +219,14 @@ def line_of(root: Node | Leaf) -> str:
     return " ".join(parts)
 
 
-def from_object(found) -> tuple[Node | Leaf, str]:
+def from_object(listing) -> tuple[Node | Leaf, str]:
     """The root and the header of an object that `Derivation.to_dict` makes.
 
     Raises:
         NotCCG: if the object is none.
     """
     try:
-        listed, header = found["nodes"], found.get("header", "")
+        listed, header = listing["nodes"], listing.get("header", "")
         if not isinstance(listed, list) or len(listed) > TREE_NODES:
             raise ValueError("too many nodes, or none")
         made: dict[int, Node | Leaf] = {}

@@ -69,11 +69,11 @@ def combine(left: Category | str, right: Category | str) -> tuple[Step, ...]:
     """
     if isinstance(left, str) or isinstance(right, str):
         return combine(*map(_parsed, (left, right)))
-    found = [*_coordinated(left, right), *_beside_punctuation(left, right)]
+    steps = [*_coordinated(left, right), *_beside_punctuation(left, right)]
     for head, (functor, other) in enumerate([(left, right), (right, left)]):
         if _joins(functor) and _joins(other):
-            found += _functional(functor, other, "/\\"[head], head)
-    return tuple(step for step in found if _fits(step.category))
+            steps += _functional(functor, other, "/\\"[head], head)
+    return tuple(step for step in steps if _fits(step.category))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -205,17 +205,17 @@ def _beside_punctuation(left: Category, right: Category):
             yield Step(kept, "rp" if head else "lp", 1 - head)
 
 
-def match(wanted: Category, given: Category) -> tuple[str, str] | None:
+def match(wanted: Category, actual: Category) -> tuple[str, str] | None:
     """The features that a bare S of either side takes, "" for none; None: no match."""
     bound = ["", ""]
-    return tuple(bound) if _matches(wanted, given, bound) else None
+    return tuple(bound) if _matches(wanted, actual, bound) else None
 
 
-def _matches(wanted: Category, given: Category, bound: list[str]) -> bool:
-    if isinstance(wanted, Atom) or isinstance(given, Atom):
-        if type(wanted) is not type(given) or wanted.name != given.name:
+def _matches(wanted: Category, actual: Category, bound: list[str]) -> bool:
+    if isinstance(wanted, Atom) or isinstance(actual, Atom):
+        if type(wanted) is not type(actual) or wanted.name != actual.name:
             return False
-        features = [[f for f in x.features if f != "nb"] for x in (wanted, given)]
+        features = [[f for f in x.features if f != "nb"] for x in (wanted, actual)]
         if features[0] == features[1]:
             return True
         if all(features):
@@ -228,9 +228,9 @@ def _matches(wanted: Category, given: Category, bound: list[str]) -> bool:
             bound[side] = feature
         return True
     return (
-        wanted.slash == given.slash
-        and _matches(wanted.result, given.result, bound)
-        and _matches(wanted.argument, given.argument, bound)
+        wanted.slash == actual.slash
+        and _matches(wanted.result, actual.result, bound)
+        and _matches(wanted.argument, actual.argument, bound)
     )
 
 

@@ -55,7 +55,7 @@ class Variable:
     def __init__(self, words=(), parts=()):
         self.words, self.parts, self._same = list(words), list(parts), None
 
-    def found(self) -> "Variable":
+    def representative(self) -> "Variable":
         """The variable that stands for all with which this has become one."""
         last = self
         while last._same is not None:
@@ -65,7 +65,7 @@ class Variable:
         return last
 
     def unify(self, other: "Variable") -> None:
-        one, two = self.found(), other.found()
+        one, two = self.representative(), other.representative()
         if one is not two:
             two._same = one
             one.words += two.words
@@ -73,13 +73,13 @@ class Variable:
 
     def fillers(self) -> list[int]:
         """The words, each once."""
-        seen, words, waiting = set(), set(), [self.found()]
+        seen, words, waiting = set(), set(), [self.representative()]
         while waiting:
             variable = waiting.pop()
             if id(variable) not in seen:
                 seen.add(id(variable))
                 words.update(variable.words)
-                waiting += [part.found() for part in variable.parts]
+                waiting += [part.representative() for part in variable.parts]
         return sorted(words)
 
 
@@ -98,24 +98,24 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
         root: its topmost node. A category that cannot be parsed has no arguments.
     """
     nodes = table(root)
-    known: list[Filled | None] = [None] * len(nodes)
+    filled: list[Filled | None] = [None] * len(nodes)
     begun: set[int] = set()  # open coordinations, `conj X`
     slots: list[tuple[int, str, int, Variable]] = []
     word = sum(isinstance(node, Leaf) for node, _ in nodes)
     for i in reversed(range(len(nodes))):
         node, below = nodes[i]
         if isinstance(node, Leaf):
-            known[i] = _lexical(word, node.category, slots)
+            filled[i] = _lexical(word, node.category, slots)
             word -= 1
             continue
-        parts = [known[child] for child in below]
+        parts = [filled[child] for child in below]
         category = category_of(node.category) or Atom(node.category)
         joins = len(below) == 2 and below[1] in begun
         made = _combined(node, category, parts, joins)
         if _begins(node, category):
             begun.add(i)
         # a step of no combinator may make anything
-        known[i] = made if _has_shape(made, category) else _fresh(category, made.head)
+        filled[i] = made if _has_shape(made, category) else _fresh(category, made.head)
     return sorted(
         Dependency(filler, head, category, slot)
         for head, category, slot, variable in slots
@@ -252,7 +252,7 @@ def _joined(one: Filled | None, two: Filled | None, seen: dict) -> Filled | None
     """Two conjuncts together: they share their arguments, and both are one."""
     if one is None or two is None:
         return None
-    pair = (one.head.found(), two.head.found())
+    pair = (one.head.representative(), two.head.representative())
     if pair not in seen:
         if pair[0].fillers() or pair[1].fillers():
             seen[pair] = Variable(parts=pair)

@@ -73,11 +73,11 @@ class Derivation:
         cls, line: str, header: str, categories: str | None, words: int
     ) -> "Derivation":
         """The derivation of a line in which `parse_line` has found so many words."""
-        found = cls.__new__(cls)
-        found.header, found._line, found._notation = header, line, categories
-        found._words = words
-        found._root = found._leaves = None
-        return found
+        made = cls.__new__(cls)
+        made.header, made._line, made._notation = header, line, categories
+        made._words = words
+        made._root = made._leaves = None
+        return made
 
     @property
     def name(self) -> str:
@@ -164,13 +164,13 @@ class Derivation:
         return {"header": self.header, "nodes": nodes}
 
     @classmethod
-    def from_dict(cls, found: Mapping) -> "Derivation":
+    def from_dict(cls, fields: Mapping) -> "Derivation":
         """The derivation of an object of `to_dict`.
 
         Raises:
             NotCCG: if the object is none.
         """
-        return cls(*from_object(found))
+        return cls(*from_object(fields))
 
     def draw(self) -> str:
         """The usual drawing as text: words, categories, lines with combinators.
@@ -213,8 +213,8 @@ class Derivation:
 
     def __reduce__(self):
         if self._line is not None:
-            known = (self._line, self.header, self._notation, self._words)
-            return Derivation.of_line, known
+            arguments = (self._line, self.header, self._notation, self._words)
+            return Derivation.of_line, arguments
         return Derivation.from_auto, (self._text(),)
 
     def _text(self) -> str:

@@ -65,10 +65,10 @@ def as_svg(root: Node | Leaf) -> str:
     boxes, starts, widths = _layout(root)
     width = (starts[-1] + widths[-1] + 2 * _GAP) * _COLUMN
     height = (2 * max(box.level for box in boxes) + 3) * _ROW
-    told = escape(" ".join(box.word for box in boxes if box.word))
+    words = escape(" ".join(box.word for box in boxes if box.word))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="ccg" role="img" '
-        f'aria-label="{told}" width="{width}" height="{height}" fill="currentColor" '
+        f'aria-label="{words}" width="{width}" height="{height}" fill="currentColor" '
         'font-family="ui-monospace, monospace" font-size="13" text-anchor="middle">\n'
     ]
     for box in boxes:
@@ -80,9 +80,9 @@ def as_svg(root: Node | Leaf) -> str:
             above = _text(middle, top, box.word, ' font-style="italic"')
         else:
             y = top + 2
-            own = ' font-size="10" text-anchor="start"'
+            small = ' font-size="10" text-anchor="start"'
             above = f'<path stroke="currentColor" d="M{left},{y} H{right}"/>'
-            above += _text(right + 1, y + 3, box.mark, own)
+            above += _text(right + 1, y + 3, box.mark, small)
         parts.append(f"{above}{below}\n")
     return "".join([*parts, "</svg>\n"])
 
@@ -100,20 +100,20 @@ def as_table(root: Node | Leaf) -> str:
         for box in row:
             cells += [_cell("", box.first - after, "")] if box.first > after else []
             mark = f"<small>{escape(box.mark)}</small>" if box.mark else ""
-            label, own = f"{mark}{escape(box.label)}", "" if box.word else "step"
-            cells.append(_cell(label, box.last + 1 - box.first, own))
+            label, kind = f"{mark}{escape(box.label)}", "" if box.word else "step"
+            cells.append(_cell(label, box.last + 1 - box.first, kind))
             after = box.last + 1
         lines.append(f"<tr>{''.join(cells)}</tr>\n")
     return f'<div class="ccg" tabindex="0"><table>\n{"".join(lines)}</table></div>\n'
 
 
-def _cell(content: str, span: int, own: str) -> str:
+def _cell(content: str, span: int, kind: str) -> str:
     spans = f' colspan="{span}"' if span > 1 else ""
-    return f"<td{spans}{f' class={own}' if own else ''}>{content}</td>"
+    return f"<td{spans}{f' class={kind}' if kind else ''}>{content}</td>"
 
 
-def _text(x: int, y: int, content: str, own: str = "") -> str:
-    return f'<text x="{x}" y="{y}"{own}>{escape(content)}</text>'
+def _text(x: int, y: int, content: str, attributes: str = "") -> str:
+    return f'<text x="{x}" y="{y}"{attributes}>{escape(content)}</text>'
 
 
 def _layout(root: Node | Leaf) -> tuple[list[Box], list[int], list[int]]:

@@ -124,16 +124,16 @@ class Grammar:
         if seen is None:
             steps = combine(left, right)
             return [Result(str(step.category), step.head, 0) for step in steps]
-        found = [
+        results = [
             Result(whole, head_of(left, right, whole), n) for whole, n in seen.items()
         ]
-        return sorted(found, key=lambda result: -result.count)
+        return sorted(results, key=lambda result: -result.count)
 
     def change(self, category: str) -> list[Result]:
         """All that a category alone can become in training, the most frequent first."""
         seen = self.rules.get((category,), {})
-        found = [Result(whole, 0, count) for whole, count in seen.items()]
-        return sorted(found, key=lambda result: -result.count)
+        results = [Result(whole, 0, count) for whole, count in seen.items()]
+        return sorted(results, key=lambda result: -result.count)
 
     def has(self, node: Node, combinators: bool = True) -> bool:
         """Whether it has the step, from training or by a combinator."""
@@ -174,19 +174,19 @@ class Grammar:
         ]
         roots = [[places[root], count] for root, count in self.roots.items()]
         orders = [[places[a], places[b], *n] for (a, b), n in self.orders.items()]
-        found = {"categories": list(places), "rules": rules, "roots": roots}
-        return {**found, "orders": orders}
+        fields = {"categories": list(places), "rules": rules, "roots": roots}
+        return {**fields, "orders": orders}
 
     @classmethod
-    def from_dict(cls, found: dict) -> "Grammar":
+    def from_dict(cls, fields: dict) -> "Grammar":
         """The grammar of an object of `to_dict`.
 
         Raises:
             ValueError: if the object is none, or beyond `limits`.
         """
         try:
-            names, listed, tops = (found[k] for k in ("categories", "rules", "roots"))
-            pairs = found.get("orders", [])  # older files have none
+            names, listed, tops = (fields[k] for k in ("categories", "rules", "roots"))
+            pairs = fields.get("orders", [])  # older files have none
             if max(map(len, (names, listed, tops, pairs))) > GRAMMAR_RULES:
                 raise ValueError(f"more than {GRAMMAR_RULES:,} rules")
             if not all(name.strip() for name in names):
@@ -220,9 +220,9 @@ class Grammar:
             ValueError: if it holds anything else; the message names it.
         """
         remedy = "save the grammar again"
-        found = read_object(Path(path), remedy)
+        fields = read_object(Path(path), remedy)
         try:
-            return cls.from_dict(found)
+            return cls.from_dict(fields)
         except ValueError as error:
             raise ValueError(f"{path}: {error}: {remedy}") from None
 
@@ -230,8 +230,8 @@ class Grammar:
         pairs = sum(len(parts) == 2 for parts in self.rules)
         alone = sum(len(w) for parts, w in self.rules.items() if len(parts) == 1)
         counts = {"pair": pairs, "unary rule": alone, "root": len(self.roots)}
-        told = (f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items())
-        return f"<Grammar of {', '.join(told)}>"
+        counted = (f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items())
+        return f"<Grammar of {', '.join(counted)}>"
 
 
 def _orders(derivation: Derivation):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.ccg.astar import AStar, Found, Item, Weights
+from keras_tagging.ccg.astar import AStar, Item, Result, Weights
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, normal
@@ -71,8 +71,8 @@ class CCGDecoder:
         leaves = list(zip(words, pos, strict=True))
         if count > CHART_WORDS:
             return [self._in_pieces(possible, heads, leaves)]
-        found = self._astar.search(possible, heads, nbest)
-        return [(_joined(self._trees(x, leaves)), x.score) for x in found]
+        results = self._astar.search(possible, heads, nbest)
+        return [(_joined(self._trees(x, leaves)), x.score) for x in results]
 
     def _possible(self, row: np.ndarray, level: float) -> list[tuple[int, float]]:
         chosen = np.flatnonzero(row >= row.max() + level).tolist()
@@ -82,16 +82,16 @@ class CCGDecoder:
         score, trees = 0.0, []
         for begin in range(0, len(possible), CHART_WORDS):
             end = min(begin + CHART_WORDS, len(possible))
-            own = np.concatenate(
+            heads_inside = np.concatenate(
                 [heads[begin:end, :1], heads[begin:end, begin + 1 : end + 1]], 1
             )
-            [found] = self._astar.search(possible[begin:end], own)
-            score += found.score
-            trees += self._trees(found, leaves[begin:end])
+            [result] = self._astar.search(possible[begin:end], heads_inside)
+            score += result.score
+            trees += self._trees(result, leaves[begin:end])
         return _joined(trees), score
 
-    def _trees(self, found: Found, leaves) -> list[Node | Leaf]:
-        return [self._tree(item, leaves) for item in found.items]
+    def _trees(self, result: Result, leaves) -> list[Node | Leaf]:
+        return [self._tree(item, leaves) for item in result.items]
 
     def _tree(self, root: Item, leaves) -> Node | Leaf:
         """The nodes of an item, without recursion."""
@@ -125,19 +125,19 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
     return rows - np.log(np.exp(rows).sum(-1, keepdims=True))
 
 
-def search_of(found) -> Search:
+def search_of(fields) -> Search:
     """The search that a file describes.
 
     Raises:
         ValueError: if it cannot be one.
     """
-    right = isinstance(found, dict) and {*found} == {*Search._fields}
-    right = right and type(found["unseen"]) is bool
-    right = right and type(found["agenda"]) is int and 0 < found["agenda"] <= AGENDA
+    right = isinstance(fields, dict) and {*fields} == {*Search._fields}
+    right = right and type(fields["unseen"]) is bool
+    right = right and type(fields["agenda"]) is int and 0 < fields["agenda"] <= AGENDA
     names = ("beta", "head_weight", "rule_weight")
     right = right and all(
-        type(found[name]) in (int, float) and 0 <= found[name] < 1e6 for name in names
+        type(fields[name]) in (int, float) and 0 <= fields[name] < 1e6 for name in names
     )
-    if not right or not 0 < found["beta"] <= 1:
+    if not right or not 0 < fields["beta"] <= 1:
         raise ValueError("does not say how derivations are searched for")
-    return Search(**found)
+    return Search(**fields)

@@ -65,14 +65,14 @@ class Rules:
         self.pairs = _Pairs(self._made)
 
     def _made(self, left: int, right: int) -> list[Rule]:
-        found = self._pairs.get((left, right))
-        if found is None and self._grammar is not None:
-            found = [
+        rules = self._pairs.get((left, right))
+        if rules is None and self._grammar is not None:
+            rules = [
                 (self.ids[result.category], result.head, _UNSEEN)
                 for result in self._grammar.combine(self.names[left], self.names[right])
                 if result.category in self.ids
             ]
-        return found or []
+        return rules or []
 
 
 class _Pairs(dict):
@@ -83,8 +83,8 @@ class _Pairs(dict):
         self._made = made
 
     def __missing__(self, pair: tuple[int, int]) -> list[Rule]:
-        self[pair] = found = self._made(*pair)
-        return found
+        self[pair] = rules = self._made(*pair)
+        return rules
 
 
 def _share(count: int, other: int) -> float:

@@ -11,7 +11,7 @@ from keras_tagging.data.lines import content, raw_lines
 from keras_tagging.data.readers import read
 from keras_tagging.data.records import CorpusError, Malformed
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.metrics.chunk_schemes import may_follow
+from keras_tagging.metrics.chunks import may_follow
 
 LONG_TOKEN = 100  # characters
 LONG_SENTENCE = 250  # tokens

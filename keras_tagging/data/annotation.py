@@ -85,8 +85,8 @@ class ConlluWriter:
                 _with_misc(row, tags) for row, tags in zip(rows, misc, strict=True)
             ]
         self._before = surface
-        own = (f"# {name} = {text}" for name, text in comments_of(sentence).items())
-        return "\n".join([*comments, *own, *lines, "", ""])
+        added = (f"# {name} = {text}" for name, text in comments_of(sentence).items())
+        return "\n".join([*comments, *added, *lines, "", ""])
 
     def _identifier(self, sentence: Sentence) -> int | str:
         if self._document is None:
@@ -105,21 +105,21 @@ class ConlluWriter:
 
 def _with_tokens(rows: list[str], surface: Surface, misc: list[list[str]]) -> list[str]:
     """The rows of words with what is known of their tokens, and rows of tokens."""
-    found, word, tagged = [], 0, [*zip(rows, misc, strict=True)]
+    lines, word, tagged = [], 0, [*zip(rows, misc, strict=True)]
     for number, (count, (start, end)) in enumerate(
         zip(surface.words, surface.offsets, strict=True)
     ):
         about = [*_spaces(surface.space_after(number)), f"TokenRange={start}:{end}"]
-        own = tagged[word : word + count]
+        its_words = tagged[word : word + count]
         if count > 1:
             form = _one_line(surface.tokens[number])
             ids = f"{word + 1}-{word + count}"
             empty = "\t".join([UNKNOWN] * 8)
-            found.append(_with_misc(f"{ids}\t{form}\t{empty}", about))
+            lines.append(_with_misc(f"{ids}\t{form}\t{empty}", about))
             about = []
-        found += [_with_misc(row, [*tags, *about]) for row, tags in own]
+        lines += [_with_misc(row, [*tags, *about]) for row, tags in its_words]
         word += count
-    return found
+    return lines
 
 
 def _with_misc(row: str, attributes: list[str]) -> str:
@@ -175,9 +175,9 @@ def as_drawing(sentence: Sentence) -> str:
 
     One of more than `limits.DRAWN_WORDS` words is written as `.auto` files have it.
     """
-    if (found := sentence.derivation) is None:
+    if (derivation := sentence.derivation) is None:
         return ""
-    text = found.draw() if len(found) <= DRAWN_WORDS else found.auto()
+    text = derivation.draw() if len(derivation) <= DRAWN_WORDS else derivation.auto()
     return f"{text}\n\n"
 
 
@@ -216,8 +216,8 @@ def conllu_columns(
             raise ValueError(f"{error}: give --output jsonl or spans") from None
 
     def filled(sentence: Sentence) -> dict[str, list[str]]:
-        given = {TAGS: sentence.tags or [], **sentence.columns}
-        values = {name: given.get(name, []) for name in names}
+        columns = {TAGS: sentence.tags or [], **sentence.columns}
+        values = {name: columns.get(name, []) for name in names}
         return {k: [value or "_" for value in row] for k, row in values.items()}
 
     return filled
@@ -243,22 +243,22 @@ def as_object(sentence: Sentence) -> dict:
     for text, (start, end), count in zip(
         surface.tokens, surface.offsets, surface.words, strict=True
     ):
-        own = [next(words) for _ in range(count)]
+        its_words = [next(words) for _ in range(count)]
         place = {} if sentence.surface is None else {"start": start, "end": end}
-        tokens.append({"text": text, **place, "words": own})
-    found = {"tokens": tokens}
+        tokens.append({"text": text, **place, "words": its_words})
+    fields = {"tokens": tokens}
     if sentence.surface is not None:
         end = surface.start + len(surface.text)
-        found = {"text": surface.text, "start": surface.start, "end": end, **found}
+        fields = {"text": surface.text, "start": surface.start, "end": end, **fields}
     names = ("text", "label", "start", "end", "probability")
     spans = [
         {name: getattr(span, name) for name in names} | {"words": [*span.words]}
         for span in sentence.spans
     ]
-    found["spans"] = spans
+    fields["spans"] = spans
     if sentence.derivation is not None:
-        found["derivation"] = sentence.derivation.to_dict()
-    return found
+        fields["derivation"] = sentence.derivation.to_dict()
+    return fields
 
 
 def _words(sentence: Sentence) -> Iterator[dict]:

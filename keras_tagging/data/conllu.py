@@ -89,8 +89,8 @@ class Block:
         for word, row in zip(self.words, rows, strict=bool(values)):
             cells = lines[word].split("\t")
             for (name, field), value in zip(fields, row, strict=True):
-                own = value if field != MISC else _in_misc(cells[MISC], name, value)
-                cells[field] = own
+                cell = value if field != MISC else _in_misc(cells[MISC], name, value)
+                cells[field] = cell
             lines[word] = "\t".join(cells)
         if comments and self.words:
             lines = _commented(lines, comments)
@@ -107,9 +107,9 @@ def conllu_field(name: str) -> int:
     if name == NER:
         return MISC
     if (field := FIELDS.get(field_of(name))) is None:
-        known = ", ".join(["upos", *FIELDS, NER])
+        names = ", ".join(["upos", *FIELDS, NER])
         raise ValueError(
-            f"CoNLL-U has no field for the column {name[:60]!r}, only for {known}"
+            f"CoNLL-U has no field for the column {name[:60]!r}, only for {names}"
         )
     return field
 
@@ -126,13 +126,13 @@ def escaped(text: str) -> str:
 
 def _in_misc(misc: str, name: str, value: str) -> str:
     """MISC, with its line end, with another entity, or another tag."""
-    own = misc.rstrip("\r\n")
-    end = misc[len(own) :]
+    attributes = misc.rstrip("\r\n")
+    end = misc[len(attributes) :]
     if name == NER:
         before, new = "NER=", entity_attributes(value)
     else:
         before, new = "Tag=", [f"Tag={escaped(value)}"]
-    kept = [x for x in own.split("|") if x != "_" and not x.startswith(before)]
+    kept = [x for x in attributes.split("|") if x != "_" and not x.startswith(before)]
     return ("|".join([*new, *kept]) or "_") + end
 
 
@@ -221,14 +221,14 @@ def as_conllu(
     Raises:
         ValueError, TypeError: as there.
     """
-    known = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
-    rows = conllu_rows(sentence.tokens, known, heads, deprels)
+    columns = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
+    rows = conllu_rows(sentence.tokens, columns, heads, deprels)
     return "".join([row + "\n" for row in rows] + ["\n"])
 
 
 def conllu_rows(
     tokens: Sequence[str],
-    known: Mapping[str, Sequence[str]],
+    by_name: Mapping[str, Sequence[str]],
     heads: Sequence[int | str],
     deprels: Sequence[str],
 ) -> list[str]:
@@ -243,15 +243,15 @@ def conllu_rows(
         ValueError, TypeError: as there.
     """
     unknown = ["_"] * len(tokens)
-    named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
-    columns = [tokens, *named, heads, deprels, known.get(NER, unknown)]
+    named = (by_name.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
+    columns = [tokens, *named, heads, deprels, by_name.get(NER, unknown)]
     forms, *fields, entities = _columns(len(tokens), columns)
     if "" in forms:
         number = forms.index("") + 1
         raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
     fields = [[field or "_" for field in column] for column in fields]
     misc = unknown
-    if NER in known:
+    if NER in by_name:
         misc = [_in_misc("_", NER, x or "_") for x in entities]
     numbers = map(str, range(1, len(forms) + 1))
     rows = zip(numbers, forms, *fields, unknown, misc, strict=True)

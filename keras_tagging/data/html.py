@@ -59,8 +59,8 @@ def language_of(metadata: Mapping) -> str:
     if isinstance(code, str) and _CODE.fullmatch(code):
         return code
     name = corpus.get("name")  # all that models of 0.2.0 say
-    found = _TREEBANK.fullmatch(name) if isinstance(name, str) else None
-    return found[1] if found else ""
+    treebank = _TREEBANK.fullmatch(name) if isinstance(name, str) else None
+    return treebank[1] if treebank else ""
 
 
 def preface(language: str = "") -> str:
@@ -133,26 +133,26 @@ def arcs_of(heads, labels) -> Iterator[tuple[int, int, bool, str]]:
 
 def is_right_to_left(text: str) -> bool:
     """Whether the first letter with a direction is of a script such as Hebrew."""
-    found = (bidirectional(character) for character in text)
-    return next((way for way in found if way in "L R AL".split()), "L") != "L"
+    directions = (bidirectional(character) for character in text)
+    return next((way for way in directions if way in "L R AL".split()), "L") != "L"
 
 
 def _marked(sentence: Sentence) -> str:
     surface = sentence.surface or spaced(sentence.tokens)
-    found, place = [], 0
+    parts, place = [], 0
     for span in sorted(sentence.spans, key=lambda span: span.start):
         start, end = span.start - surface.start, span.end - surface.start
         if start < place:  # of another tagger, inside of the one before
             continue
-        own = f" entity-{span.label}" if span.label in _COLOURED else ""
-        found += [
+        coloured = f" entity-{span.label}" if span.label in _COLOURED else ""
+        parts += [
             escape(surface.text[place:start]),
-            f'<mark class="entity{own}" title="{span.probability:.1%}">',
+            f'<mark class="entity{coloured}" title="{span.probability:.1%}">',
             f"{escape(surface.text[start:end])} ",
             f"<span>{escape(span.label)}</span></mark>",
         ]
         place = end
-    return "".join([*found, escape(surface.text[place:])])
+    return "".join([*parts, escape(surface.text[place:])])
 
 
 def _tree(sentence: Sentence) -> str:
@@ -168,7 +168,7 @@ def _tree(sentence: Sentence) -> str:
     top = _STEP * max((level for *_, level in arcs), default=0) + 20
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="displacy" role="img" '
-        f'aria-label="{_told(sentence)}" width="{sum(widths)}" height="{top + 60}">\n'
+        f'aria-label="{_words(sentence)}" width="{sum(widths)}" height="{top + 60}">\n'
     ]
     for (word, tag), x in zip(rows, middles, strict=True):
         parts.append(
@@ -198,23 +198,23 @@ def _arcs(sentence: Sentence) -> list[tuple[int, int, bool, str, int]]:
 
     An arc is above those that it covers or crosses. That of the root is not drawn.
     """
-    found = arcs_of(sentence.columns["head"], sentence.columns["deprel"])
+    arcs = arcs_of(sentence.columns["head"], sentence.columns["deprel"])
     done = []
-    for arc in sorted(found, key=lambda arc: arc[1] - arc[0]):
+    for arc in sorted(arcs, key=lambda arc: arc[1] - arc[0]):
         below = (level for a, b, *_, level in done if a < arc[1] and arc[0] < b)
         done.append((*arc, 1 + max(below, default=0)))
     return done
 
 
-def _told(sentence: Sentence) -> str:
+def _words(sentence: Sentence) -> str:
     """The tree in words, for those who do not see it."""
     words = ["the root", *sentence.tokens]
     rows = zip(
         sentence.tokens, *map(sentence.columns.get, ("deprel", "head")), strict=True
     )
-    told = (
+    relations = (
         f"{word}: {label} of {words[int(head)]}"
         for word, label, head in rows
         if head.isdecimal() and int(head) < len(words)
     )
-    return escape("Tree. " + "; ".join(told))
+    return escape("Tree. " + "; ".join(relations))

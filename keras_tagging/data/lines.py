@@ -232,8 +232,8 @@ def ends_in_returns(head: bytes | str, feed="\n", end="\r") -> bool:
 
     One or two there are part of a comment or word.
     """
-    before, found, _ = head.partition(feed)
-    return before.removesuffix(end).count(end) > 2 if found else end in before
+    before, feed_there, _ = head.partition(feed)
+    return before.removesuffix(end).count(end) > 2 if feed_there else end in before
 
 
 def _decoded(text: bytes | str, end: bytes | str, encoding: str):

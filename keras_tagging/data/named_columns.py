@@ -29,9 +29,9 @@ def field_of(name: str) -> str:
 def parts_of_speech(sentence: Sentence, unknown: str) -> list[str]:
     """Those of its treebank if there are any, else universal ones, else `unknown`."""
     for name in ("xpos", "pos"):
-        found = sentence.columns.get(name, [])
-        if {*found} - {"_", ""}:  # CoNLL-U always has an XPOS, if only "_"
-            return found
+        tags = sentence.columns.get(name, [])
+        if {*tags} - {"_", ""}:  # CoNLL-U always has an XPOS, if only "_"
+            return tags
     return [unknown] * len(sentence)
 
 
@@ -65,10 +65,10 @@ def with_labels(
             known. Those of the labels that were there before do not stay.
     """
     columns, tags = dict(sentence.columns), labels.get("tags", sentence.tags)
-    own = {field_of(name): row for name, row in (probabilities or {}).items()}
+    kept = {field_of(name): row for name, row in (probabilities or {}).items()}
     if sentence.probabilities:
         gone = {"tags", *map(field_of, labels)}
-        own = {k: v for k, v in sentence.probabilities.items() if k not in gone} | own
+        kept = {k: v for k, v in sentence.probabilities.items() if k not in gone} | kept
     for name in labels:  # in their order, which formats keep
         if name == "tags":
             continue
@@ -76,7 +76,7 @@ def with_labels(
         if tags is sentence.tags is not None and tags == columns.get(place):
             tags = labels[name]
         columns[place] = labels[name]
-    return replace(sentence, tags=tags, columns=columns, probabilities=own)
+    return replace(sentence, tags=tags, columns=columns, probabilities=kept)
 
 
 def check_labelled(
@@ -186,14 +186,14 @@ def with_targets(x, y, names):
                 f"{len(sentences):,} sentences, but {len(labels):,} of {name} in y: "
                 "give a list for each sentence"
             )
-    found = []
+    labelled = []
     for i, sentence in enumerate(sentences):
         labels = {name: _strings(rows[name][i], name, i) for name in rows}
         try:
-            found.append(with_labels(sentence, labels))
+            labelled.append(with_labels(sentence, labels))
         except ValueError as error:
             raise ValueError(f"sentence {i + 1}: {error}") from None
-    return found
+    return labelled
 
 
 def _strings(row, name, i) -> list[str]:

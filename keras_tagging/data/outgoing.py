@@ -37,9 +37,9 @@ def to_dataframe(sentences: Iterable):
         if x
     )
     rows = []
-    for number, own in enumerate(sentences if documents else [sentences], 1):
+    for number, document in enumerate(sentences if documents else [sentences], 1):
         first = {"document": number} if documents else {}
-        for n, sentence in enumerate(as_sentences(own), 1):
+        for n, sentence in enumerate(as_sentences(document), 1):
             rows += ({**first, "sentence": n, **row} for row in _rows(sentence))
     with AnyStrings():
         return pd.DataFrame(rows)
@@ -80,7 +80,7 @@ def to_spacy(sentences: Iterable, vocab):
     sentences = [s for s in as_sentences(sentences) if s.tokens]
     words, spaces, starts, first = [], [], [], 0
     lists = {"pos": "pos", "tags": "xpos", "lemmas": "lemma", "morphs": "feats"}
-    given = {name: [] for name in lists}
+    values_of = {name: [] for name in lists}
     heads, deps, ents = [], [], []
     for sentence in sentences:
         columns, count = sentence.columns, len(sentence)
@@ -91,21 +91,21 @@ def to_spacy(sentences: Iterable, vocab):
         starts += [True] + [False] * (count - 1)
         for name, column in lists.items():
             values = columns.get(column, [""] * count)
-            given[name] += ["" if value == "_" else value for value in values]
+            values_of[name] += ["" if value == "_" else value for value in values]
         if has_tree(sentence):
-            own = enumerate(map(int, columns["head"]))
-            heads += [first + (head - 1 if head else i) for i, head in own]
+            attributes = enumerate(map(int, columns["head"]))
+            heads += [first + (head - 1 if head else i) for i, head in attributes]
             deps += columns.get("deprel", [""] * count)
         ents += entities(sentence) or ["O"] * count
         first += count
-    own = {name: values for name, values in given.items() if any(values)}
+    attributes = {name: values for name, values in values_of.items() if any(values)}
     # with heads, spaCy derives where sentences begin
     trees = {"heads": heads, "deps": deps} if len(heads) == len(words) > 0 else {}
     if any(tag != "O" for tag in ents):
-        own["ents"] = ents
+        attributes["ents"] = ents
     if not trees:
-        own["sent_starts"] = starts
-    return Doc(vocab, words=words, spaces=spaces, **own, **trees)
+        attributes["sent_starts"] = starts
+    return Doc(vocab, words=words, spaces=spaces, **attributes, **trees)
 
 
 def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
@@ -149,8 +149,8 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
 def _with_entities(sentence: Sentence) -> dict:
     surface = sentence.surface or spaced(sentence.tokens)
     places = [(a - surface.start, b - surface.start) for a, b in surface.word_offsets]
-    found = [
+    marked = [
         {"start": places[first][0], "end": places[end - 1][1], "label": label}
         for label, first, end in chunks_of(entities(sentence) or [])
     ]
-    return {"text": surface.text, "ents": found, "title": None}
+    return {"text": surface.text, "ents": marked, "title": None}

@@ -286,8 +286,8 @@ def detect_format(
 def _recognised(head, name: str, default: str | None, options: Iterable[str]) -> str:
     """`recognise`, where options may tell that the first row is a header."""
     if not _OF_TABLES.isdisjoint(options):
-        found = recognise(head, name, "csv")
-        return "csv" if found in ("conll", "text", "tokens") else found
+        format = recognise(head, name, "csv")
+        return "csv" if format in ("conll", "text", "tokens") else format
     return recognise(head, name, default)
 
 

@@ -128,8 +128,8 @@ def unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
     if isinstance(error, Malformed):
         return error
     what = f"byte {error.start + 1} of the line is not {error.encoding}"
-    own = "pass encoding= with the file's own, such as 'latin-1'"
-    return Malformed(number, what, f"convert the file, or {own}")
+    remedy = "pass encoding= with the file's own, such as 'latin-1'"
+    return Malformed(number, what, f"convert the file, or {remedy}")
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -29,9 +29,9 @@ def shown_probabilities(sentence: Sentence) -> dict[str, list[float]]:
 
     They have six digits behind the point: the rest is noise of single precision.
     """
-    given = {NAMES.get(k, k): row for k, row in sentence.probabilities.items()}
-    named = [name for name in shown_columns(sentence) if name in given]
-    return {name: [round(p, 6) for p in given[name]] for name in named}
+    by_name = {NAMES.get(k, k): row for k, row in sentence.probabilities.items()}
+    named = [name for name in shown_columns(sentence) if name in by_name]
+    return {name: [round(p, 6) for p in by_name[name]] for name in named}
 
 
 def of_probabilities(name: str) -> str:
@@ -62,8 +62,8 @@ class CsvWriter:
     def header(self) -> str:
         """The line with the names."""
         names, probable = (
-            [NAMES.get(name, name) for name in own]
-            for own in (self._columns, self._probable)
+            [NAMES.get(name, name) for name in columns]
+            for columns in (self._columns, self._probable)
         )
         self._rows.writerow([*PLACE, *names, *map(of_probabilities, probable)])
         return self._taken()
@@ -73,12 +73,12 @@ class CsvWriter:
         if not sentence.tokens:
             return ""
         self._count += 1
-        given = {"tags": sentence.tags} | sentence.columns
+        columns = {"tags": sentence.tags} | sentence.columns
         unknown = [""] * len(sentence)
         offsets = [("", "")] * len(sentence)
         if sentence.surface is not None:
             offsets = sentence.surface.word_offsets
-        fields = [given.get(name) or unknown for name in self._columns]
+        fields = [columns.get(name) or unknown for name in self._columns]
         for name in self._probable:
             values = sentence.probabilities.get(name)
             fields.append([round(p, 6) for p in values] if values else unknown)
@@ -157,11 +157,11 @@ def _named(keyword, name, usual, names, needed=True) -> str | None:
             hint = f"; did you mean {near!r}?" if near else "."
             raise ValueError(f"no column {name!r}{hint} There are {listed}")
         return name
-    small = {own.lower(): own for own in reversed(names)}
-    found = next((small[own] for own in usual if own in small), None)
-    if found is None and needed:
+    small = {one.lower(): one for one in reversed(names)}
+    first = next((small[one] for one in usual if one in small), None)
+    if first is None and needed:
         raise ValueError(f"name the column of each {keyword}, {keyword}=: {listed}")
-    return found
+    return first
 
 
 def is_header(cells: Sequence[str]) -> bool:

@@ -159,11 +159,11 @@ def spans_of(
     """
     # the token of each word
     owner = [i for i, count in enumerate(surface.words) for _ in range(count)]
-    found = []
+    spans = []
     for label, first, end in chunks:
         start = surface.spans[owner[first]][0]
         stop = surface.spans[owner[end - 1]][1]
-        found.append(
+        spans.append(
             Span(
                 surface.text[start:stop],
                 label,
@@ -173,4 +173,4 @@ def spans_of(
                 (first, end),
             )
         )
-    return found
+    return spans

@@ -56,9 +56,9 @@ class SurfaceReader:
             if any(map(_NEW.match, lines)) and not (after and after.strip(" ")):
                 after = BLANK_LINE
             after = (" " if after is None else after) + before
-            known = replace(complete.surface, after=after)
-            complete = replace(complete, surface=known)
-            start = known.start + len(known.text) + len(after)
+            surface_before = replace(complete.surface, after=after)
+            complete = replace(complete, surface=surface_before)
+            start = surface_before.start + len(surface_before.text) + len(after)
         after = space_after(tokens[-1][2], None)
         self.held = replace(
             sentence, surface=replace(surface, start=start, after=after)
@@ -86,8 +86,8 @@ def tokens_of(block: Iterable[Line]) -> list[Token]:
         if line.startswith("#"):
             continue
         cells = line.split("\t")
-        if found := _RANGE.fullmatch(cells[0]):
-            first, end = map(int, found.groups())
+        if span := _RANGE.fullmatch(cells[0]):
+            first, end = map(int, span.groups())
             if first != word + 1 or end < first or word < last:
                 what = f"the multiword token {shown(cells[0])} follows word {word}"
                 remedy = "put it before its first word, and let none overlap"
@@ -115,7 +115,7 @@ def attributes(misc: str) -> dict[str, str]:
 
 def decoded(value: str) -> str:
     """The white space that a value of SpacesAfter or SpacesBefore stands for."""
-    text = _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[0]), value)
+    text = _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[0]), value)
     return text if text.isspace() else ""
 
 
@@ -137,10 +137,10 @@ def surface_of_text(lines: Iterable[str], tokens: Sequence[Token]) -> Surface | 
 
     Between the tokens the comment may have white space, and nothing else.
     """
-    found = next(filter(None, map(_TEXT.match, lines)), None)
-    if found is None:
+    comment = next(filter(None, map(_TEXT.match, lines)), None)
+    if comment is None:
         return None
-    text, end, spans = found[1].strip(), 0, []
+    text, end, spans = comment[1].strip(), 0, []
     for form, _, _ in tokens:
         begin = end
         while text[begin : begin + 1].isspace():
@@ -204,7 +204,7 @@ def document_of(sentences: Iterable[Sentence]) -> tuple[str, list[Surface]]:
     sentences = list(sentences)
     check_surfaces(sentences)
     surfaces = [sentence.surface for sentence in sentences if sentence.tokens]
-    parts, found, position = [], [], 0
+    parts, placed, position = [], [], 0
     for surface, following in zip_longest(surfaces, surfaces[1:]):
         after = surface.after
         if following is None:
@@ -214,9 +214,9 @@ def document_of(sentences: Iterable[Sentence]) -> tuple[str, list[Surface]]:
         elif after is None:
             after = " "
         parts += surface.text, after
-        found.append(replace(surface, start=position, after=after))
+        placed.append(replace(surface, start=position, after=after))
         position += len(surface.text) + len(after)
-    return "".join(parts), found
+    return "".join(parts), placed
 
 
 def text_of(sentences: Iterable[Sentence]) -> str:

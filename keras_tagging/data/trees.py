@@ -311,8 +311,8 @@ def arc_labels(trees) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     Args:
         trees: the output of `trees_of`, or the trees of `trainable`.
     """
-    found = set(), set()
+    kinds = set(), set()
     for heads, deprels in trees:
         for head, deprel in zip(heads, deprels, strict=True):
-            found[int(head > 0)].add(deprel)
-    return tuple(tuple(sorted(labels)) for labels in found) if all(found) else None
+            kinds[int(head > 0)].add(deprel)
+    return tuple(tuple(sorted(labels)) for labels in kinds) if all(kinds) else None

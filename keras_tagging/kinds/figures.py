@@ -10,7 +10,7 @@ from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
-from keras_tagging.metrics.segmentation import segmentation_scores
+from keras_tagging.metrics.raw_text import segmentation_scores
 from keras_tagging.segmenting.segmentation import LABELS, targets_of
 from keras_tagging.segmenting.symbols import TextStream, symbols_of
 

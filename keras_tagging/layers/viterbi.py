@@ -4,7 +4,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.layers.loop import over_time
-from keras_tagging.metrics.chunk_schemes import allowed_transitions
+from keras_tagging.metrics.chunks import allowed_transitions
 
 # Added to the score of a path for each of its forbidden steps. No sum of scores comes
 # near it, and float32 still tells how many there are.

@@ -2,19 +2,17 @@
 
 from keras_tagging.metrics.accuracy import token_accuracy
 from keras_tagging.metrics.attachment import AttachmentScores, attachment_scores
-from keras_tagging.metrics.chunk_schemes import (
-    CHUNK_SCHEMES,
-    allowed_transitions,
-    chunk_scheme,
-    is_consistent,
-    nearest_scheme,
-)
 from keras_tagging.metrics.chunks import (
+    CHUNK_SCHEMES,
     ChunkCounts,
     ChunkScores,
+    allowed_transitions,
+    chunk_scheme,
     chunk_scores,
     chunks,
+    is_consistent,
     looks_like_chunks,
+    nearest_scheme,
 )
 from keras_tagging.metrics.derivations import DerivationScores, derivation_scores
 from keras_tagging.metrics.multi_tagging import (
@@ -23,8 +21,11 @@ from keras_tagging.metrics.multi_tagging import (
     multi_tagging,
     within_beta,
 )
-from keras_tagging.metrics.raw_text import raw_text_scores
-from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
+from keras_tagging.metrics.raw_text import (
+    SegmentationScores,
+    raw_text_scores,
+    segmentation_scores,
+)
 from keras_tagging.metrics.significance import holm, paired_permutation
 
 __all__ = [

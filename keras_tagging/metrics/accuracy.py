@@ -42,17 +42,17 @@ def token_accuracy(
     gold = list(gold)
     if sentences is None:
         # So no word is unknown; `known_accuracy` is set to nan below.
-        known = [[True] * len(tags) for tags in gold]
+        seen = [[True] * len(tags) for tags in gold]
     else:
         words = [getattr(sentence, "tokens", sentence) for sentence in sentences]
         for _ in paired(gold, words, "gold tags", "tokens"):
             pass
-        known = [[word in known_words for word in tokens] for tokens in words]
+        seen = [[word in known_words for word in tokens] for tokens in words]
 
     tokens = right = oov_tokens = oov_right = counted = right_sentences = 0
-    for (gold_tags, tags), knowns in zip(paired(gold, predicted), known, strict=True):
+    for (gold_tags, tags), in_seen in zip(paired(gold, predicted), seen, strict=True):
         hits = [g == p for g, p in zip(gold_tags, tags, strict=True)]
-        oov_hits = [hit for hit, k in zip(hits, knowns, strict=True) if not k]
+        oov_hits = [hit for hit, k in zip(hits, in_seen, strict=True) if not k]
         tokens += len(hits)
         right += sum(hits)
         oov_tokens += len(oov_hits)

@@ -64,26 +64,26 @@ def derivation_counts(
     if not gold or len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} gold and {len(predicted)} predicted derivations")
     rows = {name: [] for name in DerivationScores._fields}
-    for number, (right, found) in enumerate(zip(gold, predicted, strict=True), 1):
-        if found is not None and len(found) != len(right):
+    for number, (right, derivation) in enumerate(zip(gold, predicted, strict=True), 1):
+        if derivation is not None and len(derivation) != len(right):
             raise ValueError(
-                f"derivation {number} has {len(found)} words, the gold one "
+                f"derivation {number} has {len(derivation)} words, the gold one "
                 f"{len(right)}: compare derivations of the same sentences"
             )
-        ours = _parts(found) if found is not None else {}
+        ours = _parts(derivation) if derivation is not None else {}
         for name, parts in _parts(right).items():
             other = ours.get(name, Counter())
             common = (parts & other).total()
             whole = (parts.total(), other.total(), common)
             rows[name].append(whole if name in F1_FIGURES else whole[::2])
-        rows["exact"].append((1, found is not None and _is_same(right, found)))
-        covered = found is not None and not of_fragments(found)
-        rows["coverage"].append((1, covered))
+        is_there = derivation is not None
+        rows["exact"].append((1, is_there and _is_same(right, derivation)))
+        rows["coverage"].append((1, is_there and not of_fragments(derivation)))
     return {name: np.array(counts, int) for name, counts in rows.items()}
 
 
-def _check_words(number: int, gold: Derivation, found: Derivation) -> None:
-    for one, other in zip(gold.leaves, found.leaves, strict=True):
+def _check_words(number: int, gold: Derivation, predicted: Derivation) -> None:
+    for one, other in zip(gold.leaves, predicted.leaves, strict=True):
         if one.word != other.word and _word(one) != _word(other):
             raise ValueError(
                 f"derivation {number} has the word {other.word[:40]!r} where the gold "
@@ -154,14 +154,15 @@ def brackets_of(derivation: Derivation) -> Iterator[tuple[tuple[int, int, str], 
 def _parts(derivation: Derivation) -> dict[str, Counter]:
     brackets = [bracket for bracket, _ in brackets_of(derivation)]
     supertags = [(i, normal(leaf.category)) for i, leaf in enumerate(derivation.leaves)]
-    found = [d._replace(category=normal(d.category)) for d in derivation.dependencies()]
+    every = derivation.dependencies()
+    arguments = [d._replace(category=normal(d.category)) for d in every]
     return {
         "labelled": Counter(brackets),
         "unlabelled": Counter(bracket[:2] for bracket in brackets),
         "supertags": Counter(supertags),
-        "dependencies": Counter(found),
+        "dependencies": Counter(arguments),
         "unlabelled_dependencies": Counter(
-            {tuple(sorted(dependency[:2])) for dependency in found}
+            {tuple(sorted(dependency[:2])) for dependency in arguments}
         ),
     }
 

@@ -18,6 +18,7 @@ Precision is the share of predicted units that are right, recall that of gold un
 """
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -96,42 +97,42 @@ def raw_text_scores(
         ValueError: if the two texts differ in more than white space.
     """
     gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
-    found, (words, others), pairs = unit_scores(gold, predicted)
-    partner = {other: own for own, other in pairs}
+    counts, (words, others), pairs = unit_scores(gold, predicted)
+    partner = {other: gold_word for gold_word, other in pairs}
     for name, column in COLUMNS.items():
         needed = {column, "head"} if name == "las" else {column}
         if not all(needed <= s.columns.keys() for s in (*gold, *predicted)):
             continue
         right = sum(_RULES[name](words[i], others[j], partner) for i, j in pairs)
-        found[name] = ChunkCounts(len(words), len(others), right)
+        counts[name] = ChunkCounts(len(words), len(others), right)
     if all(NER in s.columns for s in (*gold, *predicted)):
         one, other = _entities(words, gold), _entities(others, predicted)
-        found["entities"] = ChunkCounts(len(one), len(other), len(one & other))
-    return found
+        counts["entities"] = ChunkCounts(len(one), len(other), len(one & other))
+    return counts
 
 
 def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
     """The label of each entity, and where it begins and ends."""
-    found, first = set(), 0
+    entities, first = set(), 0
     for sentence in sentences:
         for label, start, end in chunks(sentence.columns[NER]):
             where = words[first + start].start, words[first + end - 1].end
-            found.add((label, *where))
+            entities.add((label, *where))
         first += len(sentence)
-    return found
+    return entities
 
 
 def unit_scores(gold: list[Sentence], predicted: list[Sentence]):
     """The counts of tokens, sentences and words, the words of both, and their pairs."""
     _check_texts(gold, predicted)
     units = [_units(sentences) for sentences in (gold, predicted)]
-    found = {}
+    counts = {}
     for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
-        found[name] = ChunkCounts(len(one), len(other), len(one & other))
+        counts[name] = ChunkCounts(len(one), len(other), len(one & other))
     words, others = (u[2] for u in units)
     pairs = align(words, others)
-    found["words"] = ChunkCounts(len(words), len(others), len(pairs))
-    return found, (words, others), pairs
+    counts["words"] = ChunkCounts(len(words), len(others), len(pairs))
+    return counts, (words, others), pairs
 
 
 def align(words: Sequence[_Word], others: Sequence[_Word]) -> list[tuple[int, int]]:
@@ -147,11 +148,11 @@ def align(words: Sequence[_Word], others: Sequence[_Word]) -> list[tuple[int, in
                 members[region][side].append(i)
             elif side == 0:
                 spans[word.start, word.end] = i
-            elif (own := spans.get((word.start, word.end))) is not None:
-                pairs.append((own, i))
-    for own, other in members:
-        forms = ([words[i].form for i in own], [others[i].form for i in other])
-        pairs += [(own[i], other[j]) for i, j in common_subsequence(*forms)]
+            elif (gold_word := spans.get((word.start, word.end))) is not None:
+                pairs.append((gold_word, i))
+    for gold_word, other in members:
+        forms = ([words[i].form for i in gold_word], [others[i].form for i in other])
+        pairs += [(gold_word[i], other[j]) for i, j in common_subsequence(*forms)]
     return sorted(pairs)
 
 
@@ -291,3 +292,50 @@ _RULES = {
     "uas": _right_head,
     "las": _right_arc,
 }
+
+
+@dataclass(frozen=True)
+class SegmentationScores:
+    """The scores of a segmentation.
+
+    Args:
+        tokens: a token is right if it has the same characters.
+        sentences: a sentence is right if it has the same characters.
+        words: a word is right if it has the same characters; inside of multiword tokens
+            the words are compared by their forms, in small letters.
+        multiwords: the tokens of several words; one is right if it has the same
+            characters and the same words. The scorer does not give this figure.
+    """
+
+    tokens: ChunkCounts
+    sentences: ChunkCounts
+    words: ChunkCounts
+    multiwords: ChunkCounts
+
+
+def segmentation_scores(
+    gold: Iterable[Sentence], predicted: Iterable[Sentence]
+) -> SegmentationScores:
+    """Compare two segmentations of a text, which may differ in white space.
+
+    Args:
+        gold, predicted: sentences with surfaces.
+
+    Raises:
+        ValueError: if they are not of the same text; the message says where they
+            differ.
+    """
+    gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
+    counts, words, _ = unit_scores(gold, predicted)
+    one, other = map(_multiwords, words)
+    multiwords = ChunkCounts(len(one), len(other), len(one & other))
+    return SegmentationScores(**counts, multiwords=multiwords)
+
+
+def _multiwords(words) -> set[tuple]:
+    """The stretches of tokens of several words, each with the forms of its words."""
+    forms = defaultdict(list)
+    for word in words:
+        if word.several:
+            forms[word.start, word.end].append(word.form)
+    return {(*span, *its_forms) for span, its_forms in forms.items()}

@@ -8,7 +8,6 @@ from reference.combinators import combinations
 
 from keras_tagging import load_corpus
 from keras_tagging.ccg import Atom, Functor, combine, parse_category
-from keras_tagging.ccg.categories import CategoryError
 from keras_tagging.ccg.combinators import mark_of, plain
 
 
@@ -26,14 +25,6 @@ def categories(depth):
 
 def plainly(category):
     return ccg_parser.read_category(str(category))
-
-
-def test_texts_are_categories_too():
-    two = parse_category(r"s:dcl\np/np"), parse_category("NP_1")
-    assert combine(r"s:dcl\np/np", "NP_1") == combine(*two) != ()
-    assert combine(two[0], "NP_1") == combine(*two)
-    with pytest.raises(CategoryError, match=r"'foo\(' .*; write it as"):
-        combine("NP", "foo(")
 
 
 def test_functional_combinators_against_their_definitions():

@@ -1,4 +1,3 @@
-import copy
 import json
 import os
 import pickle
@@ -6,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from ccg.trees import chain, leaf, tree
+from ccg.trees import leaf, tree
 
-from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.ccg import Derivation
 from keras_tagging.ccg.categories import NotCCG
 from keras_tagging.data import Sentence, read
 
@@ -135,13 +134,6 @@ def test_a_sentence_has_its_derivation(tmp_path):
     assert "<th>head</th>" in more._repr_html_() and "<th>tag" not in shown
 
 
-def test_depth_is_no_limit():
-    deep = chain(5_000)
-    assert pickle.loads(pickle.dumps(deep)) == deep == copy.deepcopy(deep)
-    assert Derivation.from_dict(deep.to_dict()) == deep
-    assert deep.heads(by_category=True) == [0]
-
-
 DATA = os.environ.get("KERAS_TAGGING_DATA")
 
 
@@ -163,10 +155,3 @@ def test_treebanks_are_written_byte_for_byte(name):
     assert "".join(d.auto() for d in found) == text
     of_nodes = "".join(Derivation(d.root, d.header).auto() for d in found)
     assert of_nodes == text.replace(" \n", "\n")
-
-
-def test_a_node_without_children_is_refused():
-    with pytest.raises(NotCCG, match="has 0 children"):
-        Derivation(Node("N", 0, ())).auto()
-    with pytest.raises(NotCCG, match="cannot be a field"):
-        Derivation(Leaf("", "X", "X", "w", "N")).auto()

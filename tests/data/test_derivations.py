@@ -70,14 +70,6 @@ def test_words_as_raw_text_has_them():
     assert sentence.derivation.auto() == text
 
 
-def test_a_derivation_without_a_name():
-    [derivation] = parse("(<L N NN NN cat N>)")
-    assert derivation.name == derivation.header == ""
-    assert derivation.root == Leaf("N", "NN", "NN", "cat", "N")
-    assert derivation.leaves == [derivation.root]
-    assert derivation.heads() == [0]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [

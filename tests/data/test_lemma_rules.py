@@ -140,18 +140,6 @@ def test_any_word_and_script_give_some_lemma(form, other, like):
         assert isinstance(lemma(form, tag, script_of(like, other)), str)
 
 
-def test_the_separators_of_numbers_are_those_of_training():
-    assert lemma("1,234.5", "CD", ";|") == "1234.5"
-    kept = LemmaRules.learnt([word("1,000", "CD", "1,000"), word("a", "NN", "a")])
-    assert lemma("2,500", "CD", ";.-|", rules=kept) == "2,500"
-
-
-def test_words_of_no_tag_have_their_own_forms():
-    bare = LemmaRules.learnt([(f, x, {}) for f, x, _ in TRAIN])
-    assert bare.columns == () and bare.lemma_column is None
-    assert bare.chosen("chose", ";|", {}, lambda: [(";|", 1.0)])[0] == "choose"
-
-
 def test_shapes_and_changed_letters():
     shapes = [shape_of(x) for x in ("dog", "Dog", "DOG", "D", "YouTube", "iPod", "1")]
     assert shapes == ["x", "Xx", "XX", "X", MIXED, MIXED, ""]

@@ -1,7 +1,5 @@
 """Lemmas as scripts."""
 
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +8,6 @@ from keras_tagging.data.lemmas.scripts import (
     LONGEST,
     is_script,
     lemma_of,
-    lemmas_of,
     script_of,
     shown_pairs,
 )
@@ -118,11 +115,6 @@ def test_long_words_are_not_compared():
     long = "a" * LONGEST
     assert script_of(long, long) == ";|"
     assert script_of(f"{long}b", long) == f"!{long}"
-
-
-def test_forms_are_compared_in_nfc():
-    form = unicodedata.normalize("NFD", "Cafés")
-    assert lemmas_of([form], [";|-"]) == ["café"]
 
 
 def test_several_scripts_of_a_word():

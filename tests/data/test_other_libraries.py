@@ -354,11 +354,3 @@ def test_what_displacy_draws():
         Sentence(["a"]).to_displacy()
     with pytest.raises(ValueError, match="style='deps': displaCy has 'dep' and 'ent'"):
         ADA.to_displacy("deps")
-
-
-def test_notebooks_show_entities_columns_and_the_tree():
-    shown = FOUND._repr_html_()
-    assert '<mark class="entity entity-PER"' in shown and "displacy-arc" in shown
-    assert "&lt;err&gt;" in shown and "<err>" not in shown
-    assert "<th>upos</th><td>PROPN</td>" in shown
-    assert "<th></th><td>a</td>" in Sentence(["a"])._repr_html_()

@@ -258,13 +258,6 @@ def test_binary_data_is_told(tmp_path, name):
         detect_format(path)
 
 
-def test_tables_in_binary_form_are_told(tmp_path):
-    path = tmp_path / "train.parquet"
-    path.write_bytes(b"PAR1\x15\0\x15\n")
-    with pytest.raises(CorpusError, match="train.parquet: .*; read it with datasets"):
-        detect_format(path)
-
-
 def test_control_characters_do_not_make_text_binary(tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(b"a\tN\n\0b\tN\nc\x07\tN\nd\x1a\xe9\x0c\tN\n")
@@ -300,13 +293,6 @@ def test_undecodable_lines(tmp_path, format):
     with pytest.raises(CorpusError, match="cannot be read: .*check"):
         path.write_bytes(data.encode("utf-16")[:-1])
         list(read(path, format, encoding="utf-16"))
-
-
-def test_a_recognised_format_is_named_in_errors(tmp_path):
-    path = tmp_path / "corpus"
-    path.write_text("a\tN\nb\n", "utf-8")
-    with pytest.raises(CorpusError, match="recognised as 'conll': pass format="):
-        list(read(path))
 
 
 def test_a_cut_gzip_file(tmp_path):

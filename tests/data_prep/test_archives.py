@@ -1,13 +1,11 @@
-import bz2
 import gzip
 import io
-import lzma
 import tarfile
 import zipfile
 
 import pytest
 
-from keras_tagging.data import CorpusError, read
+from keras_tagging.data import CorpusError
 from preparing import archives
 from preparing.archives import members
 
@@ -127,17 +125,6 @@ def test_a_large_tar_does_not_fill_the_memory(tmp_path, monkeypatch):
     assert contents(reversed(found)) == files
 
 
-def test_read_names_the_member(tmp_path):
-    source = zip_of(tmp_path / "a.zip", {"x/1.conll": b"a\tA\n\nb\tB\n\nc\n"})
-    [member] = members(source, ".conll")
-    with member.open() as stream:
-        sentences = read(stream, "conll")
-        assert next(sentences).tokens == ["a"]
-        with pytest.raises(CorpusError) as caught:
-            list(sentences)
-    assert str(caught.value).startswith(f"{source}/x/1.conll:5: 1 columns where")
-
-
 def noise(size):
     """Bytes that do not compress, always the same."""
     value, result = 1, bytearray()
@@ -198,17 +185,6 @@ def test_a_changed_byte_in_a_zip_is_noticed(tmp_path):
         contents(members(source, ".mrg"))
 
 
-def test_an_encrypted_zip_is_told(tmp_path):
-    source = zip_of(tmp_path / "a.zip", {"1.mrg": b"x"})
-    content = bytearray(source.read_bytes())
-    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        start = content.rindex(signature)
-        content[start + flags] |= 1
-    source.write_bytes(content)
-    with pytest.raises(CorpusError, match="1.mrg: is encrypted; unpack the archive"):
-        contents(members(source, ".mrg"))
-
-
 @pytest.mark.parametrize("name", ["text.zip", "text.tgz", "text.tar", "text.tar.xz"])
 def test_what_is_no_archive_is_told(tmp_path, name):
     (tmp_path / name).write_text("<html>404</html>")
@@ -228,11 +204,3 @@ def test_what_is_not_there_is_told(tmp_path):
         list(members(tmp_path, (".a", ".b", ".c")))
     with pytest.raises(CorpusError, match=r"ends in \.a \(also"):
         list(members(tmp_path, ".a"))
-
-
-def test_compressed_archives_are_what_they_claim(tmp_path):
-    """The makers above compress, so that decompression is tested."""
-    plain = tar_of(tmp_path / "a.tar", FILES).read_bytes()
-    assert bz2.decompress(tar_of(tmp_path / "a.tar.bz2", FILES).read_bytes()) == plain
-    assert lzma.decompress(tar_of(tmp_path / "a.tar.xz", FILES).read_bytes()) == plain
-    assert gzip.decompress(tar_of(tmp_path / "a.tgz", FILES).read_bytes()) == plain

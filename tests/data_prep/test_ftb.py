@@ -1,5 +1,4 @@
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -103,18 +102,6 @@ def test_malformed_sentences_stop_or_are_left_out(run, treebank, tmp_path, kind)
     assert code == 0 and f"left out: {message}" in told
     kept = sum(len(part) for _, part in load_corpus(out).splits())
     assert kept == (19 if kind == "xml" else 10)
-
-
-@pytest.mark.parametrize("skip", [False, True])
-def test_a_word_beyond_the_limits(run, treebank, tmp_path, skip):
-    path = treebank / "b.xml"
-    marks = "e" + "\u0301" * 101
-    path.write_text("\n" + re.sub("(?<=>)[^<\\s]+", marks, path.read_text(), count=1))
-    message = f"{path}:2: 'e\u0301"
-    out = tmp_path / "out"
-    code, told, error = run("ftb", treebank, out, *["--skip-malformed"] * skip)
-    assert code == (0 if skip else 1)
-    assert ("left out: " if skip else "error: ") + message in (told if skip else error)
 
 
 @pytest.mark.skipif(

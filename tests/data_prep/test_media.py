@@ -1,6 +1,3 @@
-import re
-import zipfile
-
 import pytest
 
 from keras_tagging import load_corpus
@@ -84,16 +81,6 @@ def test_relaxed_and_the_second_test_set(run, disc, tmp_path, table):
     assert found.test[0].tags == ["O", "B-lieu" if table else "B-ville"]
 
 
-def test_an_archive_is_read_in_place(run, disc, tmp_path):
-    with zipfile.ZipFile(tmp_path / "disc.zip", "w") as archive:
-        for path in disc.rglob("*.xml"):
-            archive.write(path, path.relative_to(tmp_path))
-    assert run("media", disc, tmp_path / "a")[0] == 0
-    assert run("media", tmp_path / "disc.zip", tmp_path / "b")[0] == 0
-    given = load_corpus(tmp_path / "a")
-    assert load_corpus(tmp_path / "b").fingerprint() == given.fingerprint()
-
-
 def test_what_is_missing_is_told(run, disc, tmp_path):
     folder = disc / "MEDIA1FR" / "DATA"
     (folder / "media_lot2.xml").unlink()
@@ -104,27 +91,10 @@ def test_what_is_missing_is_told(run, disc, tmp_path):
     code, out, _ = run("media", disc, tmp_path / "out", "--partial")
     assert code == 0 and "warning" not in out and "test" not in out
     assert len(load_corpus(tmp_path / "out").train) == 3
-    (folder / "media_lot1.xml").rename(folder / "copy.xml")
-    (folder / "old").mkdir()
-    for path in (folder / "media_lot3.xml", folder / "old" / "media_lot3.xml"):
-        path.write_text(official("3"), "latin-1")
-    code, _, told = run("media", disc, tmp_path / "b", "--partial")
-    assert code == 1 and "are both media_lot3.xml; name the folder of one" in told
-    (folder / "old" / "media_lot3.xml").unlink()
     for path in (folder / "semantizer_files").iterdir():
         path.unlink()
     code, _, told = run("media", disc, tmp_path / "b", "--partial", "--test2")
     assert code == 1 and "has no semantizer_files/*_HC.xml; leave out --test2" in told
-
-
-def test_other_names_are_not_a_corpus(run, tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "sample_media_lot.xml").write_text(official("1"), "latin-1")
-    code, out, told = run("media", tmp_path / "in", tmp_path / "out", "--partial")
-    assert (code, out) == (1, "") and told.count("\n") == 1
-    for name in FILES:
-        assert f"{name.lower()}.xml" in told
-    assert not (tmp_path / "out").exists()
 
 
 def test_malformed_turns_stop_or_are_left_out(run, disc, tmp_path):
@@ -139,21 +109,3 @@ def test_malformed_turns_stop_or_are_left_out(run, disc, tmp_path):
     code, told, _ = run("media", disc, out, "--skip-malformed")
     assert code == 0 and f"left out: {path}:1: <sem> has no concept" in told
     assert words(load_corpus(out).train) == [f"Voici Aix {i}" for i in (1, 3, 4)]
-
-
-@pytest.mark.parametrize("skip", [False, True])
-def test_a_word_beyond_the_limits(run, disc, tmp_path, skip):
-    path = disc / "MEDIA1FR" / "DATA" / "media_lot2.xml"
-    text = path.read_text("latin-1").replace("Aix", "Aix" + "&#769;" * 101, 1)
-    path.write_text(text, "latin-1")
-    options = ["--skip-malformed"] * skip
-    code, told, error = run("media", disc, tmp_path / "out", *options)
-    assert code == (0 if skip else 1)
-    assert re.search(rf"{path}:\d+: 'Aix.* combining marks", told if skip else error)
-
-
-@pytest.mark.parametrize("script", ["media", "ftb", "ud", "atis"])
-def test_help_has_an_example(run, script):
-    code, told, _ = run(script, "--help")
-    assert code == 0
-    assert f"python data_prep/{script}.py " in told.split("Example:")[1]

@@ -1,9 +1,8 @@
 import pytest
 import tensorflow as tf
 
-from keras_tagging.data import Sentence
 from keras_tagging.encoding.tokens_to_ids import NORMALISATIONS
-from preparing.preprocessing import PREPROCESSING, with_words
+from preparing.preprocessing import PREPROCESSING
 
 WORDS = ["Mr.", "1,989", "1989", "wife\\/mother", "a\\b\\/C3", "\\", "\\/", "x\\/"]
 WORDS += ["\u0661\u0662", "\u00c9t\u00e9", "-LRB-", "1\\/2"]
@@ -17,9 +16,3 @@ def test_words_are_those_of_the_models(name):
         expected = tf.strings.regex_replace(expected, pattern, replacement)
     expected = [word.decode() for word in expected.numpy()]
     assert list(map(PREPROCESSING[name], WORDS)) == expected
-
-
-def test_all_else_stays():
-    sentence = Sentence(["A", "B"], ["X", "Y"], {"pos": ["P", "Q"]})
-    lower = with_words(sentence, str.lower)
-    assert lower == Sentence(["a", "b"], ["X", "Y"], {"pos": ["P", "Q"]})

@@ -34,14 +34,6 @@ def test_sentence_objects_are_accepted():
     assert math.isnan(figures["known_accuracy"])
 
 
-def test_all_words_known():
-    known = {token for tokens in TOKENS for token in tokens}
-    figures = token_accuracy(GOLD, PREDICTED, sentences=TOKENS, known_words=known)
-    assert math.isnan(figures["oov_accuracy"])
-    assert figures["oov_tokens"] == 0
-    assert figures["known_accuracy"] == 4 / 6
-
-
 def test_without_words():
     figures = token_accuracy(iter(GOLD), iter(PREDICTED))
     assert figures["accuracy"] == 4 / 6
@@ -88,9 +80,3 @@ def test_length_mismatch(gold, predicted, words, message):
     known = None if words is None else set()
     with pytest.raises(ValueError, match=message):
         token_accuracy(gold, predicted, sentences=words, known_words=known)
-
-
-@pytest.mark.parametrize("given", [{"sentences": [["a"]]}, {"known_words": {"a"}}])
-def test_words_need_both(given):
-    with pytest.raises(ValueError, match="both sentences and known_words"):
-        token_accuracy([["A"]], [["A"]], **given)

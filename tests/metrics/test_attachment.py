@@ -81,16 +81,6 @@ def test_by_relation():
     ]
 
 
-def test_relations_that_are_never_gold_or_never_predicted():
-    gold = [sentence(["a X 0 root", "b X 1 obj"])]
-    table = attachment_scores(gold, [[0, 1]], [["root", "nmod"]]).by_relation()
-    assert values(table) == [
-        ["obj", 1, 0, 0, None, 0, 0, 1],
-        ["root", 1, 1, 1, 1, 1, 1, 1],
-        ["nmod", 0, 1, 0, 0, None, 0, None],
-    ]
-
-
 def test_by_distance():
     table = attachment_scores(GOLD, HEADS, DEPRELS).by_distance()
     assert list(table.columns) == [
@@ -179,10 +169,6 @@ def test_punctuation_by_unicode(form, counts):
     assert scores.uas == (0.5 if counts else 0)
 
 
-def test_every_word_counts_unless_told_otherwise():
-    assert right(sentence([". . 0 dep", "$ $ 0 dep", "a X 0 dep"])) == [True] * 3
-
-
 def test_words_that_do_not_count_are_in_no_figure():
     scores = attachment_scores(GOLD, HEADS, DEPRELS, punctuation="ptb")
     assert scores.words == 7
@@ -191,15 +177,6 @@ def test_words_that_do_not_count_are_in_no_figure():
     assert "punct" not in scores.by_relation()["relation"].tolist()
     assert scores.by_distance()["gold"].tolist() == [2, 4, 1, 0, 0]
     assert scores.by_sentence_length()["words"].tolist() == [7]
-
-
-def test_a_sentence_of_punctuation_only():
-    gold = [sentence([". . 0 root"] * 2), GOLD[2]]
-    scores = attachment_scores(
-        gold, [[0, 1], [3, 3, 0]], [["root"] * 2, DEPRELS[2]], punctuation="unicode"
-    )
-    assert scores.ucm == scores.lcm == scores.uas == 1
-    assert values(scores.by_sentence_length()) == [["1-10", 2, 3, 1, 1]]
 
 
 @pytest.mark.parametrize("punctuation", ["keep", "ptb", "unicode"])
@@ -222,78 +199,44 @@ def test_nothing_to_count(gold, punctuation):
     ]
 
 
-def test_arrays_and_generators_are_accepted():
-    expected = attachment_scores(GOLD, HEADS, DEPRELS)
-    scores = attachment_scores(
-        iter(GOLD), (np.array(row, "int32") for row in HEADS), iter(DEPRELS)
-    )
-    assert scores.by_sentence.tolist() == expected.by_sentence.tolist()
-
-
-def without(column, number):
-    gold = list(GOLD)
-    columns = {k: v for k, v in gold[number - 1].columns.items() if k != column}
-    gold[number - 1] = Sentence(gold[number - 1].tokens, columns=columns)
-    return gold
-
-
-def changed(column, value, number=3):
-    gold = without(column, number)
-    gold[number - 1].columns[column] = [value] * len(gold[number - 1])
-    return gold
-
-
-HEAD = "a head is an integer from 0, for ROOT, to 3, the last word"
+def changed(column, value):
+    """The gold trees with this value in the last one; None for no such column."""
+    columns = {k: v for k, v in GOLD[2].columns.items() if k != column}
+    if value is not None:
+        columns[column] = [value] * len(GOLD[2])
+    return [*GOLD[:2], Sentence(GOLD[2].tokens, columns=columns)]
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
-        (
-            {"heads": [[2, 3, 0, 2, 3], [], [3, 3]]},
-            "sentence 3 has 3 words but 2 predicted heads",
-        ),
+        ({"heads": [*HEADS[:2], [3, 3]]}, "3 has 3 words but 2 predicted heads"),
         ({"heads": HEADS[:2]}, "the predicted heads end after 2 sentences"),
-        ({"gold": GOLD[:2]}, "the words end after 2 sentences"),
+        ({"gold": changed("head", None)}, "sentence 3 has no column 'head'"),
         (
-            {"deprels": [DEPRELS[0], ["x"], DEPRELS[2]]},
-            "sentence 2 has 0 words but 1 predicted deprels",
-        ),
-        ({"gold": without("head", 3)}, "sentence 3 has no column 'head'"),
-        ({"gold": without("deprel", 1)}, "sentence 1 has no column 'deprel'"),
-        (
-            {"gold": without("xpos", 3), "punctuation": "ptb"},
+            {"gold": changed("xpos", None), "punctuation": "ptb"},
             "sentence 3 has no column 'xpos' or 'pos'",
         ),
         (
-            {"gold": changed("xpos", "_"), "punctuation": "ptb"},
+            {"gold": changed("xpos", "PUNCT"), "punctuation": "ptb"},
             "sentence 3 has no tags of the Penn Treebank",
         ),
-        (
-            {"gold": changed("xpos", "PUNCT", 1), "punctuation": "ptb"},
-            "sentence 1 has no tags of the Penn Treebank",
-        ),
-        ({"gold": changed("head", "_")}, f"sentence 3 has the gold head '_': {HEAD}"),
-        ({"gold": changed("head", "4")}, f"sentence 3 has the gold head '4': {HEAD}"),
+        ({"gold": changed("head", "_")}, "sentence 3 has the gold head '_'"),
         *(
             (
                 {"heads": [*HEADS[:2], [3, head, 0]]},
-                f"sentence 3 has the predicted head {head!r}: {HEAD}",
+                f"sentence 3 has the predicted head {head!r}",
             )
-            for head in (4, -1, 2.0, None, "x")
+            for head in (4, -1, 2.0)
         ),
-        (
-            {"punctuation": "ud"},
-            "unknown punctuation 'ud'. Known: keep, ptb, unicode",
-        ),
+        ({"punctuation": "ud"}, "unknown punctuation 'ud'"),
     ],
 )
-def test_errors(given, message):
-    given = {"gold": GOLD, "heads": HEADS, "deprels": DEPRELS} | given
-    with pytest.raises(ValueError) as caught:
-        attachment_scores(**given)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_errors(options, message):
+    with pytest.raises(ValueError, match=message):
+        attachment_scores(
+            **{"gold": GOLD, "heads": HEADS, "deprels": DEPRELS} | options
+        )
 
 
 PUNCTUATION = {

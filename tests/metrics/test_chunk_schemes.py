@@ -11,7 +11,7 @@ from keras_tagging.metrics import (
     chunks,
     is_consistent,
 )
-from keras_tagging.metrics.chunk_schemes import may_follow
+from keras_tagging.metrics.chunks import may_follow
 
 TYPES = ("X", "Y-Z")
 PREFIXES = {"iob2": "BI", "iob1": "BI", "iobes": "BIES"}
@@ -121,11 +121,6 @@ def test_scheme_by_the_names(tags, scheme):
 def test_other_tags_are_refused(tags):
     with pytest.raises(ValueError, match="not of IOB1, IOB2, IOBES or BILOU"):
         allowed_transitions(tags.split())
-
-
-def test_unknown_scheme():
-    with pytest.raises(ValueError, match="'bio'; known are 'iob2', 'iob1', 'iobes'"):
-        allowed_transitions(["O", "B-X"], "bio")
 
 
 @pytest.mark.parametrize("scheme", CHUNK_SCHEMES)

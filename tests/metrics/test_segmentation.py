@@ -4,7 +4,7 @@ import pytest
 
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
-from keras_tagging.metrics.segmentation import segmentation_scores
+from keras_tagging.metrics.raw_text import segmentation_scores
 
 
 def sentence(text):
@@ -84,19 +84,6 @@ def test_counts_made_by_hand(gold, predicted, expected):
     assert counts(predicted, gold) == swapped
 
 
-def test_figures():
-    tokens = segmentation_scores([sentence("ab c")], [sentence("a ~b c")]).tokens
-    assert tokens.precision == pytest.approx(1 / 3)
-    assert tokens.recall == pytest.approx(1 / 2)
-    assert tokens.f1 == pytest.approx(2 / 5)
-
-
 def test_nothing_to_count():
     scores = segmentation_scores([], [Sentence([])])
     assert (scores.tokens.f1, scores.words.recall, scores.words.precision) == (0, 0, 0)
-
-
-@pytest.mark.parametrize("other", ["a b x", "a b", "a b d c"])
-def test_two_texts_are_told_apart(other):
-    with pytest.raises(ValueError, match="differ: at character 3 "):
-        segmentation_scores([sentence("a b c")], [sentence(other)])

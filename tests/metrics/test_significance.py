@@ -81,17 +81,6 @@ def test_equals_scipys_test_where_the_exchanges_are_drawn():
     assert p == pytest.approx(by_scipy, abs=5 * np.sqrt(2 * 0.25 / 9999))
 
 
-def test_the_null_distribution_is_uniform():
-    """Systems that do not differ have p below 0.2 in a fifth of the cases."""
-    rng = np.random.default_rng(3)
-    values = []
-    for seed in range(400):
-        one, other = (chunk_counts(rng, 1, 60, 0.7) for _ in range(2))
-        other[:, :, 0] = one[:, :, 0]
-        values.append(paired_permutation(one, other, f1, resamples=199, seed=seed))
-    assert np.mean(np.array(values) <= 0.2) == pytest.approx(0.2, abs=0.07)
-
-
 def test_kinds_of_every_size_are_drawn_in_full():
     """8, 9 and 1 alike: whole bytes of random bits, parts of one, and both."""
     gaps = np.repeat([1, 2, -5], [8, 9, 1])
@@ -121,11 +110,6 @@ def test_equal_systems_and_different_ones():
     assert paired_permutation(first, worse, accuracy, **options) == paired_permutation(
         worse, first, accuracy, **options
     )
-
-
-def test_seeds_whose_differences_cancel_are_no_difference():
-    up = np.array([[[3, 1], [3, 2], [3, 0]], [[3, 2], [3, 1], [3, 3]]])
-    assert paired_permutation(up, up[::-1], accuracy) == 1.0
 
 
 def test_what_cannot_be_compared():

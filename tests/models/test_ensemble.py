@@ -12,7 +12,7 @@ from models.parsers import randomize as redraw
 
 import keras_tagging
 from keras_tagging import Ensemble, Sentence
-from keras_tagging.metrics.chunk_schemes import allowed_transitions
+from keras_tagging.metrics.chunks import allowed_transitions
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

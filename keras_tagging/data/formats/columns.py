@@ -171,9 +171,9 @@ def _check_indices(indices: dict[str, int | None], width: int) -> None:
         if index is not None and not -width <= index < width:
             what = f"{name}={index}, but the rows have {width} columns"
             raise Malformed(1, what, f"give an index from 0 to {width - 1}")
-    own = indices.get("sentence_column")
-    if own is not None and own % width == indices["token_column"] % width:
-        what = f"sentence_column={own} is the column of the words"
+    column = indices.get("sentence_column")
+    if column is not None and column % width == indices["token_column"] % width:
+        what = f"sentence_column={column} is the column of the words"
         raise Malformed(1, what, "pass token_column= with theirs, from 0")
 
 

@@ -58,11 +58,11 @@ def changed(form: str, edits: str) -> str:
 
 def changes_of(seen: Seen) -> Table:
     """The letters that the edits of each tag change."""
-    found = defaultdict(dict)
+    changes = defaultdict(dict)
     for (tag, edits), forms in seen.items():
         if _has_many(edits, forms):
-            found[tag][edits] = sorted({changed(form, edits) for form in forms})
-    return dict(found)
+            changes[tag][edits] = sorted({changed(form, edits) for form in forms})
+    return dict(changes)
 
 
 def _has_many(edits: str, forms: set[str]) -> bool:
@@ -104,13 +104,13 @@ def _counts(seen: Seen):
 
 
 def _shortened(rows: Mapping[tuple[str, str], list[str]]) -> Table:
-    found = defaultdict(dict)
+    table = defaultdict(dict)
     for (tag, ending), edits in rows.items():
-        shorter = (found[tag].get(ending[i:]) for i in range(1, len(ending) + 1))
+        shorter = (table[tag].get(ending[i:]) for i in range(1, len(ending) + 1))
         before = next((x for x in shorter if x is not None), None)
         if before is None or set(before) != set(edits):
-            found[tag][ending] = edits
-    return dict(found)
+            table[tag][ending] = edits
+    return dict(table)
 
 
 def cases_of(counts: Mapping[tuple[str, str, str], int]) -> Table:
@@ -119,13 +119,13 @@ def cases_of(counts: Mapping[tuple[str, str, str], int]) -> Table:
     Args:
         counts: words by tag, shape and cases.
     """
-    totals, found = Counter(), defaultdict(dict)
+    totals, table = Counter(), defaultdict(dict)
     for (tag, shape, _), count in counts.items():
         totals[tag, shape] += count
     for (tag, shape, cases), count in sorted(counts.items(), key=lambda x: -x[1]):
         if count > 1 and count >= CASE_SHARE * totals[tag, shape]:
-            found[tag].setdefault(shape, []).append(cases)
-    return dict(found)
+            table[tag].setdefault(shape, []).append(cases)
+    return dict(table)
 
 
 #: the share of the lemmas of training that a list has if it has nearly all
@@ -171,11 +171,11 @@ class LemmaRules:
     listed: tuple[str, ...] = ()
 
     def __post_init__(self):
-        known, capital = {}, {}
+        lowercased, capital = {}, {}
         for label, row in self.lemmas.items():
-            known[label] = frozenset(map(str.lower, row))
-            capital[label] = frozenset(x for x in row if x not in known[label])
-        object.__setattr__(self, "_known", known)
+            lowercased[label] = frozenset(map(str.lower, row))
+            capital[label] = frozenset(x for x in row if x not in lowercased[label])
+        object.__setattr__(self, "_known", lowercased)
         object.__setattr__(self, "_capital", capital)
         object.__setattr__(self, "_lost", str.maketrans("", "", self.separators))
 
@@ -201,53 +201,53 @@ class LemmaRules:
             return form.translate(self._lost), None
         tag, shape, lower = tag_of(self.columns, labels), shape_of(form), form.lower()
         label = labels.get(self.lemma_column)
-        given = self._given((tag, *labels.values()), lower)
-        if given is None and self.listed and not LETTERS.fullmatch(form):
-            given = ["|"]
-        allowed = given or self._of_ending(tag, lower)
-        changes = {} if given else self.changes.get(tag, {})
+        listed_edits = self._given((tag, *labels.values()), lower)
+        if listed_edits is None and self.listed and not LETTERS.fullmatch(form):
+            listed_edits = ["|"]
+        allowed = listed_edits or self._of_ending(tag, lower)
+        changes = {} if listed_edits else self.changes.get(tag, {})
         cases = self.cases.get(tag, {}).get(shape)
 
         def made(script):
             """The lemma of a script that fits, and whether it is known; else None."""
-            own, edits = parts_of(script, shape)
+            case, edits = parts_of(script, shape)
             if edits not in allowed and edits not in changes:
                 return None
-            lemma = _made(form, own, edits)
-            if cases and own not in cases:
+            lemma = _made(form, case, edits)
+            if cases and case not in cases:
                 if lemma not in self._capital.get(label, ()):
                     return None
-            if given:
+            if listed_edits:
                 return lemma, True
             if not self._fits(tag, lower, edits) or _digits(lemma) != _digits(form):
                 return None
-            known = self._knows(label, lemma)
-            return (lemma, known) if known or edits in allowed else None
+            is_known = self._knows(label, lemma)
+            return (lemma, is_known) if is_known or edits in allowed else None
 
         best, least = None, 0.0
-        if (found := made(script)) and found[1]:
-            return found[0], script
-        if given is None or len(given) > 1:
+        if (candidate := made(script)) and candidate[1]:
+            return candidate[0], script
+        if listed_edits is None or len(listed_edits) > 1:
             for other, probability in ranked():
                 if best and probability < least:
                     break
-                if (found := made(other)) is None:
+                if (candidate := made(other)) is None:
                     continue
-                if found[1]:
-                    return found[0], other
+                if candidate[1]:
+                    return candidate[0], other
                 if best is None:
-                    best, least = (found[0], other), probability / KNOWN
-        own, edits = parts_of(best[1] if best else script, shape)
+                    best, least = (candidate[0], other), probability / KNOWN
+        case, edits = parts_of(best[1] if best else script, shape)
         if not best:
-            own = own if not cases or own in cases else cases[0]
-            edits = given[0] if given else "|"
-        if given is None and label in self.listed:
+            case = case if not cases or case in cases else cases[0]
+            edits = listed_edits[0] if listed_edits else "|"
+        if listed_edits is None and label in self.listed:
             # a wrong tag is more likely than a word that is not listed
-            if shape in ("x", "Xx") and (found := self._given(self.words, lower)):
-                edits, best = found[0], None
-            elif shape in NAMES and not self._knows(None, _made(form, own, edits)):
-                own, best = NAMES[shape], None
-        return best or (_made(form, own, edits), f"{own};{edits}")
+            if shape in ("x", "Xx") and (candidate := self._given(self.words, lower)):
+                edits, best = candidate[0], None
+            elif shape in NAMES and not self._knows(None, _made(form, case, edits)):
+                case, best = NAMES[shape], None
+        return best or (_made(form, case, edits), f"{case};{edits}")
 
     def _knows(self, label, lemma) -> bool:
         """Whether a lemma, or its part after a hyphen, is one of its class.
@@ -275,8 +275,8 @@ class LemmaRules:
 
     def _fits(self, tag, lower, edits) -> bool:
         """Whether edits change letters of a form that they change in training."""
-        known = self.changes.get(tag, {}).get(edits, ())
-        return edits == "|" or changed(lower, edits) in known
+        letters = self.changes.get(tag, {}).get(edits, ())
+        return edits == "|" or changed(lower, edits) in letters
 
     # From sentences to rules
 
@@ -313,14 +313,14 @@ class LemmaRules:
             labels = dict(pairs)
             tag, lower = tag_of(columns, labels), form.lower()
             shape = shape_of(form)
-            own, edits = parts_of(script_of(form, lemma), shape)
+            case, edits = parts_of(script_of(form, lemma), shape)
             seen[tag, edits].add(lower)
-            cases[tag, shape, own] += count
+            cases[tag, shape, case] += count
             forms[tag, lower][edits] += count
             if about:
                 lemmas[labels[about]][lemma] += count
-            known = bases.get(labels.get(about), every)
-            if lemma.lower() not in known and LETTERS.fullmatch(form):
+            base_forms = bases.get(labels.get(about), every)
+            if lemma.lower() not in base_forms and LETTERS.fullmatch(form):
                 unlisted[tag, edits].add(lower)
             for label in (tag, *labels.values()):
                 having[lower].add(label)
@@ -369,7 +369,7 @@ def read_lexicon(path) -> list[tuple[str, str, str]]:
     Raises:
         CorpusError: if there is no such file, or a line has other than three fields.
     """
-    name, found = source_name(path), []
+    name, entries = source_name(path), []
     for number, line in numbered_lines(path, name, None):
         row = line.split("\t") if isinstance(line, str) else []
         if len(row) != 3 or not all(row):
@@ -377,8 +377,8 @@ def read_lexicon(path) -> list[tuple[str, str, str]]:
                 f"{name}:{number}: no row of a list of words; write a form, a label "
                 "and a lemma, with tabs between"
             )
-        found.append(tuple(map(to_nfc, row)))
-    return found
+        entries.append(tuple(map(to_nfc, row)))
+    return entries
 
 
 def tag_of(columns: Sequence[str], labels: Mapping[str, str]) -> str:

@@ -83,13 +83,13 @@ def shown_pairs(rows: Iterable[list], tokens: Iterable[str]) -> list[list]:
     Returns:
         For each word pairs of a lemma and the probability of its best script.
     """
-    found = []
+    pairs = []
     for form, row in zip(map(to_nfc, tokens), rows, strict=True):
         lemmas = {}
         for script, probability in row:
             lemmas.setdefault(lemma_of(form, script), probability)
-        found.append(list(lemmas.items()))
-    return found
+        pairs.append(list(lemmas.items()))
+    return pairs
 
 
 def is_script(label: str) -> bool:
@@ -133,8 +133,8 @@ class _Script:
 def _parsed(script: str) -> _Script | None:
     if script.startswith("!"):
         return _Script([], script[1:])
-    cases, found, edits = script.partition(";")
-    if not found or (cases and not _CASES.fullmatch(cases)):
+    cases, semicolon, edits = script.partition(";")
+    if not semicolon or (cases and not _CASES.fullmatch(cases)):
         return None
     changes = [(change[0], int(change[1:])) for change in cases.split(",") if change]
     if edits.startswith("="):
@@ -149,12 +149,12 @@ def _letters(steps: Sequence[str]) -> int:
 
 
 def _edited(text: str, steps: Sequence[str]) -> str:
-    letters, found = iter(text), []
+    letters, edited = iter(text), []
     for step in steps:
         letter = step[1] if step[0] == "+" else next(letters)
         if step != "-":
-            found.append(letter)
-    return "".join(found)
+            edited.append(letter)
+    return "".join(edited)
 
 
 def _edits(form: str, lemma: str) -> str:
@@ -199,13 +199,13 @@ def _cases(lemma: str) -> str:
     for i, letter in enumerate(lemma):
         if letter.lower() == letter.upper():
             continue
-        own = "U" if letter.lower() != letter else "L"
-        if own != case:
+        case_of_letter = "U" if letter.lower() != letter else "L"
+        if case_of_letter != case:
             # leading characters without case belong to the first one with case
             start = i if any(x.lower() != x.upper() for x in lemma[:i]) else 0
             place = start if start <= len(lemma) // 2 else start - len(lemma)
-            changes.append(f"{own}{place}")
-            case = own
+            changes.append(f"{case_of_letter}{place}")
+            case = case_of_letter
     return ",".join(changes)
 
 
@@ -217,8 +217,8 @@ def _cased(lemma: str, cases: list[tuple[str, int]]) -> str:
     # in a shorter word than the script's own, one from the end may come too early
     starts = list(accumulate(starts, max))
     ends = [*starts[1:], len(lemma)]
-    found = [lemma[: starts[0]]]
+    parts = [lemma[: starts[0]]]
     for (case, _), start, end in zip(cases, starts, ends, strict=True):
         part = lemma[start:end]
-        found.append(part.upper() if case == "U" else part)
-    return "".join(found)
+        parts.append(part.upper() if case == "U" else part)
+    return "".join(parts)

@@ -8,7 +8,7 @@ import numpy as np
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.kinds.figures import segment_figures
-from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
+from keras_tagging.metrics.raw_text import SegmentationScores, segmentation_scores
 from keras_tagging.models import building
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.report import Report, without_nan
