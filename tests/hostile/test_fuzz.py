@@ -1,38 +1,518 @@
-"""Some mutated inputs of every target; `make fuzz` tries a million lines."""
+"""Mutated inputs of every reader: each is read, or refused in one line of ours.
 
+Mutated inputs are made from the name of a target and a number, so that a failure can be
+repeated. `make fuzz` tries a thousand times as many.
+"""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import pickle
+import random
+import runpy
+import shutil
 import sys
+import tarfile
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
 
+import numpy as np
 import pytest
-from hostile.harness import Runner
-from hostile.planted import FAULTS
-from hostile.targets import TARGETS
+from hostile import text_seeds as seeds
+from hostile.harness import (
+    ROUNDS,
+    Gadget,
+    Stream,
+    check_reading,
+    check_written,
+    refused,
+    within,
+)
+from hostile.mutations import MARKS, VALUES, mutate, mutate_json, mutate_value
+from hostile.onnx_files import check_believed, files, mutate_file
+from hostile.saved_models import archived, members, whole
+from vectors.examples import BINARY, FASTTEXT, GLOVE, WORD2VEC, WORDS
 
-from keras_tagging.data import FORMATS
+import keras_tagging
+from keras_tagging import Sentence, cli, load_corpus, runtime
+from keras_tagging.ccg.categories import CategoryError, parse_category, write_category
+from keras_tagging.data import FORMATS, read
+from keras_tagging.vectors import load_vectors
+from preparing.archives import Member
+from preparing.archives import members as archive_members
+from preparing.atis import read_atis
+from preparing.ftb import read_ftb
+from preparing.media import read_media
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="limits of memory are those of Linux"
 )
 
 
-@pytest.fixture(scope="module")
-def runner():
-    with Runner() as runner:
-        yield runner
+@dataclass(frozen=True)
+class Target:
+    """A reader and the inputs it is tried with.
+
+    Args:
+        sound: makes the sound inputs, which must be read.
+        check: takes an input; gives "read" or "refused", or raises an error.
+        nasty: inputs that are no sound ones.
+        mutate: makes another input of some.
+        count: how many mutated inputs are tried.
+        limits: seconds and megabytes that an input may take.
+    """
+
+    sound: Callable
+    check: Callable
+    nasty: Callable = list
+    mutate: Callable = mutate
+    count: int = 14
+    limits: tuple = (3, 256)
+
+
+def written(name, data):
+    Path(name).write_bytes(data)
+    return name
+
+
+def trying(function):
+    """A check: the function takes the input, and may refuse it."""
+
+    def check(data):
+        try:
+            return function(data) or "read"
+        except Exception as error:
+            return refused(error)
+
+    return check
+
+
+# Text, folders and archives
+
+
+def check_format(format, options, data):
+    lines = data.count(b"\n") + data.count(b"\r") + 1
+    start = partial(read, format=format, **options)
+    loose = format in ("jsonl", None)
+    kind, sentences = check_reading(
+        lambda **more: start(Stream(data), **more), lines, loose
+    )
+    if not options:
+        check_written(sentences, *(["conllu"] if format == "conllu" else []))
+    return kind
+
+
+def reader(format, *sound, **options):
+    return Target(
+        lambda: [text.encode() for text in sound],
+        partial(check_format, format, options),
+        lambda: seeds.NASTY,
+    )
+
+
+def check_category(data):
+    category = parse_category(data.decode("utf-8", "replace"))
+    for notation in ("ccgbank", "pmb"):
+        assert parse_category(write_category(category, notation)) == category
+
+
+def category_or_error(data):
+    try:
+        check_category(data)
+    except CategoryError:
+        return "refused"
+    return "read"
+
+
+def folder_of(data):
+    """Files, each after a line with its name."""
+    shutil.rmtree("input.folder", ignore_errors=True)
+    Path("input.folder").mkdir()
+    for part in data.split(b"%% ")[1:]:
+        name, _, content = part.partition(b"\n")
+        name = "".join(c for c in name.decode("latin-1") if c.isalnum() or c in "._-")
+        if name.strip("."):
+            Path("input.folder", name[:100]).write_bytes(content)
+    return Path("input.folder")
+
+
+def folder(**files):
+    text = "".join(f"%% {n.replace('__', '.')}\n{text}" for n, text in files.items())
+    return text.encode()
+
+
+PACKED = {"wsj/a.txt": seeds.TEXT.encode() * 20, "wsj/readme": b"no corpus"}
+PACKED["wsj/b.txt.gz"] = gzip.compress(seeds.TOKENS.encode(), mtime=0)
+
+
+def tar_of(compress=bytes):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for name, content in PACKED.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return compress(stream.getvalue())
+
+
+def check_archive(name, data):
+    """What has checksums holds what was packed, or is refused."""
+    expected = {PACKED["wsj/a.txt"], seeds.TOKENS.encode()}
+    for member in archive_members(written(name, data), (".txt",)):
+        with member.open() as stream:
+            content = stream.read(1 << 24)
+        assert content in expected or name == "input.tar", "a damaged member is read"
+
+
+def archive(name, sound):
+    check = trying(partial(check_archive, name))
+    return Target(lambda: [sound()], check, lambda: [b"", sound()[:-1]])
+
+
+def xml(sound, read_xml):
+    def start(errors, skipped, data):
+        collected = skipped if errors == "skip" else None
+        for each in read_xml(
+            Member("input", "input", lambda: io.BytesIO(data)), skipped=collected
+        ):
+            yield each if isinstance(each, Sentence) else each.sentence
+
+    def check(data):
+        lines = data.count(b"\n") + data.count(b"\r")
+        return check_reading(partial(start, data=data), lines)[0]
+
+    return Target(lambda: [sound.encode("latin-1")], check, lambda: XML_NASTY)
+
+
+FTB = """<text>
+<SENT nb="1"><NP fct="SUJ"><w cat="D" ee="D-def-ms" lemma="le">Le</w>
+<w cat="N" ee="N-C-ms" lemma="chat">Chat &amp; chien</w></NP>
+<w cat="ADV" ee="ADV" compound="yes"><w catint="ADV">tout</w> <w catint="N">s</w></w>
+</SENT><SENT nb="2"/></text>"""
+MEDIA = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<MEDIA><dialogue id="70R" nameSpk="speaker#1">
+<turn speaker="wiz"><semAnnotation withContext="false">
+<sem concept="null" specif="null"><transcription>bonjour</transcription></sem>
+</semAnnotation></turn>
+<turn speaker="spk"><semAnnotation withContext="false">
+<sem concept="ville" specif="-hotel"><transcription>Aix<Sync time="2"/>
+sur mer</transcription></sem></semAnnotation></turn></dialogue></MEDIA>"""
+LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 9))
+XML_NASTY = [
+    f'<!DOCTYPE a [<!ENTITY a0 "lol">{LAUGHS}]><text><SENT>&a8;</SENT></text>'.encode(),
+    b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><text><SENT>&b;</SENT></text>',
+    b"<text>" + b"<SENT>" * 10_000,
+    b"<text><SENT><w cat='N'>" + b"<b/>" * 20_000 + b"a</w></SENT></text>",
+]
+INTEGERS = [
+    [[[0, 1], [2]], [[0, 0], [1]], [[0, 1], [1]]],
+    [[[1]], [[0]], [[1]]],
+    {"words2idx": {"fly": 0, "to": 1, "é": 2}, "labels2idx": {"O": 0, "B-x": 1}},
+]
+
+
+@cache
+def integers_script():
+    script = Path(__file__).parents[2] / "data_prep" / "atis_integers.py"
+    return runpy.run_path(str(script))
+
+
+def read_integers(data):
+    source = Member("input", "input", lambda: io.BytesIO(data))
+    for sentences in integers_script()["read_integers"](source).values():
+        check_written(sentences)
+
+
+# Models and what training leaves
+
+SENTENCES = [Sentence(["the", "dog"], ["D", "N"]), Sentence(["Paris"], ["P"])]
+LAYERS = [
+    {"module": "os", "class_name": "system", "config": "x", "registered_name": None},
+    {"class_name": "__lambda__", "config": {"value": "4wA="}},
+    {"module": "builtins", "class_name": "function", "config": "eval"},
+]
+
+
+def mutate_config(rng, known):
+    files = members(known[0])
+    config = json.loads(files["config.json"])
+    inner = config["config"]
+    part = rng.choice((config, inner, inner["settings"], inner["vocabularies"]))
+    new = mutate_value(rng, part, [*VALUES, "gadget.kv", *LAYERS])
+    if isinstance(new, dict):
+        part.clear()
+        part |= new
+    return archived(files | {"config.json": json.dumps(config).encode()})
+
+
+def check_model(data):
+    written("gadget.kv", pickle.dumps(Gadget(), 4))
+    model = keras_tagging.load(written("input.keras", data))
+    if model.network is not None:
+        [tags] = model.tag([["the", "dog"]])
+        assert len(tags) == 2 and all(isinstance(tag, str) for tag in tags)
+
+
+def training():
+    """A model of two numbers with the callbacks of a run."""
+    import keras
+
+    from keras_tagging.training.resume import Resume
+
+    variables = [keras.Variable(np.ones(2), dtype="float32")]
+    model = type("Model", (), {"variables": variables, "stop_training": False})()
+    model.optimizer = model
+    model.get_weights = lambda: [np.array(v) for v in model.variables]
+    stopping = keras.callbacks.EarlyStopping("loss", patience=2)
+    resume = Resume("input.npz", [stopping], {"seed": 1})
+    for callback in (stopping, resume):
+        callback.set_model(model)
+        callback.on_train_begin()
+    return stopping, resume
+
+
+def states():
+    Path("input.npz").unlink(missing_ok=True)
+    stopping, resume = training()
+    for callback in (stopping, resume):
+        callback.on_epoch_end(0, {"loss": 1.0})
+    return [Path("input.npz").read_bytes()]
+
+
+def with_header(state, header):
+    with np.load(io.BytesIO(state)) as file:
+        arrays = dict(file)
+    return npz(**arrays | {"header": np.array(header)})
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def mutate_state(rng, known):
+    if rng.random() < 0.4:
+        return mutate(rng, known[:1])
+    with np.load(io.BytesIO(known[0])) as file:
+        header = json.loads(str(file["header"]))
+    return with_header(known[0], json.dumps(mutate_value(rng, header)))
+
+
+def check_state(data):
+    written("input.npz", data)
+    stopping, resume = training()
+    assert type(resume.epoch) is int and 0 <= resume.epoch < 10**9
+    stopping.on_epoch_end(resume.epoch, {"loss": 2.0})
+
+
+def pipelines():
+    check_model(whole("tagger"))
+    tagger = keras_tagging.load("input.keras")
+    keras_tagging.Pipeline(tagger=tagger).save("input.pipeline")
+    return [Path("input.pipeline/pipeline.json").read_bytes()]
+
+
+def check_pipeline(data):
+    written("input.pipeline/pipeline.json", data)
+    pipeline = keras_tagging.load("input.pipeline")
+    assert list(pipeline.parts) == ["tagger"] and isinstance(pipeline.metadata, dict)
+
+
+def check_onnx(data):
+    model = runtime.load(written("input.onnx", data), threads=1)
+    check_believed(data)
+    if model.kind == "segmenter":
+        assert all(all(s.tokens) for s in model.segment("The dog barks.\n\n1984 É"))
+        return
+    words = [["the", "dog"], [], ["1984", "x" * 50, "\0"]]
+    columns = dict.fromkeys(model.columns)
+    sentences = [Sentence(t, None, {c: ["X"] * len(t) for c in columns}) for t in words]
+    for sentence, tokens in zip(model.annotate(sentences), words, strict=True):
+        for values in filter(None, [sentence.tags, *sentence.columns.values()]):
+            assert len(values) == len(tokens)
+
+
+# Vectors
+
+
+def check_vectors(name, data):
+    """Some words of a file have the vectors that they have in the whole."""
+    every = load_vectors(written(name, data), cache=False)
+    assert every.matrix.shape[0] == len(set(every.words)) == len(every.words)
+    assert np.isfinite(every.matrix).all()
+    some = load_vectors(name, cache=False, vocabulary=WORDS)
+    for word, row in some.index.items():
+        if word in every.index and name != "input.fasttext":
+            expected = every.matrix[every.index[word]]
+            np.testing.assert_allclose(some.matrix[row], expected, 1e-4, 1e-6)
+
+
+def vectors(name, *sound, nasty=()):
+    check = trying(partial(check_vectors, name))
+    return Target(lambda: sound, check, lambda: nasty, limits=(6, 256))
+
+
+KEPT = np.array([[0.5, -1, 0.25], [0, 0, -4]], np.float32)
+
+
+def check_kept(data):
+    """What is kept of a search is damaged: it is made anew, and not believed."""
+    if not Path("searched.txt").exists():
+        Path("searched.txt").write_text(WORD2VEC, encoding="utf-8")
+        load_vectors("searched.txt", vocabulary=["the", "1.5"], cache="kept")
+    [file] = Path("kept").glob("*.npz")
+    file.write_bytes(data)
+    again = load_vectors("searched.txt", vocabulary=["the", "1.5"], cache="kept")
+    assert again.words == ["the", "1.5"] and again.matrix.tolist() == KEPT.tolist()
+
+
+def kept_words(words):
+    return npz(words=np.frombuffer(words, np.uint8), matrix=KEPT)
+
+
+# The command line, an argument a line
+
+COMMANDS = ["describe input.conll", "describe input.conll --option tag_column=1"]
+COMMANDS += ["describe input.conll --format conll --errors raise", "tag --help", "list"]
+
+
+def commands():
+    written("input.conll", seeds.CONLL.encode())
+    return [command.replace(" ", "\n").encode() for command in COMMANDS]
+
+
+def check_command(data):
+    """It ends with 0, or with 2 and a line that says why."""
+    arguments = data.replace(b"\0", b"").decode("utf-8", "surrogateescape").split("\n")
+    said = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
+    with redirect_stdout(io.StringIO()), redirect_stderr(said):
+        with pytest.raises(SystemExit) as end:
+            cli.main(arguments)
+    said.seek(0)
+    errors = [x for x in said.read().split("\n") if x.startswith("keras-tagging: erro")]
+    assert end.value.code in (0, 2) and len(errors) == (end.value.code == 2)
+    return "read" if end.value.code == 0 else "refused"
+
+
+HUGE = [b"4 9999999999999\n", b"99999999 99999999\n", b"9" * 5000]
+slow = partial(Target, count=6, limits=(20, 1024))
+TARGETS = {
+    "conll": reader("conll", seeds.CONLL, seeds.CONLL_BLANKS),
+    "conll-rows": reader("conll", seeds.CONLL, separator="\t", comments=False),
+    "conll-ccg": reader("conll", seeds.CONLL_CCG, categories="pmb"),
+    "tokens": reader("tokens", seeds.TOKENS),
+    "text": reader("text", seeds.TEXT),
+    "pipe": reader("pipe", seeds.PIPE),
+    "auto": reader("auto", seeds.AUTO),
+    "auto-ccg": reader("auto", seeds.AUTO, categories="ccgbank"),
+    "mrg": reader("mrg", seeds.MRG),
+    "pos": reader("pos", seeds.POS, all_tags=True, unescape=False),
+    "atis": reader("atis", seeds.ATIS),
+    "ctf": reader("ctf", seeds.CTF),
+    "jsonl": reader("jsonl", seeds.JSONL, seeds.JSON_OBJECTS),
+    "csv": reader("csv", seeds.CSV),
+    "conllu": reader("conllu", seeds.CONLLU),
+    "conllu-surface": reader("conllu", seeds.CONLLU, trees=True, surface=True),
+    "conllx": reader("conllx", seeds.CONLLX),
+    "recognised": reader(None, seeds.CONLL, seeds.AUTO, seeds.MRG, seeds.JSONL),
+    "categories": Target(
+        lambda: [text.encode() for text in seeds.CATEGORIES],
+        category_or_error,
+        lambda: [b"(" * 400 + b"N" + b")" * 400, *(mark * 300 for mark in MARKS)],
+    ),
+    "gz": Target(
+        lambda: [gzip.compress(seeds.TEXT.encode(), mtime=0)],
+        trying(lambda data: [*read(written("input.txt.gz", data), "text")] and None),
+        lambda: [b"", gzip.compress(b"a" * (300 << 20), 1, mtime=0)],
+        limits=(10, 256),
+    ),
+    "tar": archive("input.tar", tar_of),
+    "tar.gz": archive("input.tar.gz", partial(tar_of, partial(gzip.compress, mtime=0))),
+    "tar.bz2": archive("input.tar.bz2", partial(tar_of, bz2.compress)),
+    "tar.xz": archive("input.tar.xz", partial(tar_of, lzma.compress)),
+    "folder": Target(
+        lambda: [folder(train__conll=seeds.CONLL, dev__conll=seeds.CONLL, x__md="no")],
+        trying(lambda data: load_corpus(folder_of(data)) and None),
+    ),
+    "atis-folder": Target(
+        lambda: [folder(train__conll=seeds.ROWS, test__conll=seeds.ROWS)],
+        trying(lambda data: read_atis(folder_of(data)) and None),
+    ),
+    "integers": Target(
+        lambda: [json.dumps(INTEGERS).encode()],
+        trying(read_integers),
+        lambda: [b"[]", b"[" * 50_000, b"[" + b"9" * 5000 + b"]"],
+        mutate_json,
+    ),
+    "pickles": Target(
+        lambda: [pickle.dumps(INTEGERS, n) for n in (0, 2, 4)],
+        trying(read_integers),
+        lambda: [pickle.dumps(Gadget()), b"\x80\x02]q\x00h\x00a."],
+        count=4,
+        limits=(5, 256),
+    ),
+    "ftb": xml(FTB, read_ftb),
+    "media": xml(MEDIA, read_media),
+    "model": slow(lambda: [whole("tagger")], trying(check_model)),
+    "model-config": slow(
+        lambda: [whole("tagger")], trying(check_model), mutate=mutate_config
+    ),
+    "resume": Target(
+        states,
+        trying(check_state),
+        lambda: [with_header(states()[0], h) for h in ("[]", "null", "[" * 50_000)],
+        mutate_state,
+        30,
+        (20, 1024),
+    ),
+    "pipeline": slow(
+        pipelines, trying(check_pipeline), lambda: [b"[]", b"[" * 50_000], mutate_json
+    ),
+    "onnx": Target(
+        files, trying(check_onnx), mutate=mutate_file, count=60, limits=(10, 512)
+    ),
+    "vectors": vectors(
+        "input.txt",
+        *(text.encode() for text in (GLOVE, WORD2VEC, FASTTEXT)),
+        nasty=[*(x + GLOVE.encode() for x in HUGE), pickle.dumps(Gadget(), 2)],
+    ),
+    "vectors-binary": vectors("input.bin", BINARY, nasty=[x + BINARY for x in HUGE]),
+    "vectors-gz": vectors("input.gz", gzip.compress(GLOVE.encode(), mtime=0)),
+    "vectors-bz2": vectors("input.bz2", bz2.compress(GLOVE.encode())),
+    "vectors-kept": Target(
+        lambda: [kept_words(b'["the", "1.5"]')],
+        trying(check_kept),
+        lambda: [kept_words(b"{}"), npz(words=np.array([Gadget()], object)), b""],
+    ),
+    "commands": Target(commands, check_command, lambda: [b"corpora\nx", b"\n"]),
+}
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_hostile_inputs_are_read_or_refused(runner, name):
-    sound, known = runner.known(name)
-    outcomes = runner.run(name, range(known + TARGETS[name].quick))
-    findings = [
-        f"--replay {name} {found.seed}: {found.kind} {found.place}\n{found.detail}"
-        for found in outcomes
-        if found.is_finding
-    ]
-    assert not findings, "\n".join(findings[:5])
-    assert {outcome.kind for outcome in outcomes[:sound]} == {"read"}
+def test_hostile_inputs_are_read_or_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path))
+    target = TARGETS[name]
+    sound = list(target.sound())
+    known = [*sound, *target.nasty()]
+    for data in sound:
+        assert target.check(data) == "read"
+    for number in range(-len(known), target.count * ROUNDS):
+        rng = random.Random(f"{name} {number}")
+        data = known[number] if number < 0 else target.mutate(rng, known)
+        try:
+            with within(*target.limits):
+                target.check(data)
+        except BaseException as error:
+            error.add_note(f"input {number} of {name}: {data[:300]!r}")
+            raise
 
 
 def test_every_format_has_a_target():
-    formats = set(FORMATS) - set(FAULTS)  # another test may have planted these
-    assert formats <= {name.partition("-")[0] for name in TARGETS}
+    assert set(FORMATS) <= {name.partition("-")[0] for name in TARGETS}

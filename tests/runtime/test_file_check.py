@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from hostile.onnx_targets import check_believed, files, indexed
+from hostile.onnx_files import check_believed, files, indexed
 from hostile.protobuf import BYTES, END, START, field, key, replaced, varint
 from onnx import helper, numpy_helper
 from packaging.requirements import Requirement
