@@ -60,7 +60,8 @@ def change_lines(rng, data, place, end):
     lines = data.split(b"\n")
     one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
     lines[one], lines[other] = lines[other], lines[one]
-    lines[one : one + 1] = rng.choice(([], [b""], [lines[one]] * 2, [lines[one] + b" "]))
+    changes = [], [b""], [lines[one]] * 2, [lines[one] + b" "]
+    lines[one : one + 1] = rng.choice(changes)
     return b"\n".join(lines)
 
 

@@ -57,7 +57,7 @@ def mutate_file(rng, known):
 
 
 def check_believed(data):
-    """What is believed is as the package onnx sees it, and nothing that no export has."""
+    """The package onnx sees what we believe, and nothing that no export has."""
     model = onnx.ModelProto.FromString(data)
     assert model.ByteSize() == len(data), "bytes that onnx does not write"
     for message in messages(model):

@@ -19,9 +19,6 @@ from hostile.programs import TINY, program, write_corpus
 import keras_tagging
 from keras_tagging import Sentence, load_corpus
 from keras_tagging.data.records import CorpusError
-from keras_tagging.experiments.reproduction.jobs import Job
-from keras_tagging.experiments.reproduction.run import run_jobs
-from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.models.files import export as exporting
 from keras_tagging.models.files.run_files import lock_run
 from preparing.script import write_splits
@@ -117,29 +114,6 @@ def test_the_same_command_finishes_a_run_whatever_the_moment(corpus, tmp_path, q
         assert trained == (out / "training.csv").read_text()
 
 
-@pytest.mark.slow  # as tests/pipelines/test_kills.py
-def test_a_killed_replacement_keeps_the_old_model_or_finishes(corpus, tmp_path, quick):
-    out = tmp_path / "run"
-    command = ["train", "bigru", "--corpus", corpus, *TINY, "--out"]
-    assert program(*command, out)[0] == 0
-    old = weights(out / "model.keras")
-    with kill_points(out, tmp_path / "killed") as killed:
-        assert program(*command, out, "--force", "--seed", 1)[0] == 0
-    new = weights(out / "model.keras")
-    for folder in killed:
-        # without --force a model that is whole is not replaced
-        before = weights(folder / "model.keras")
-        if (folder / "metadata.json").exists():
-            seed = 0 if same(before, old) else 1
-            assert metadata(folder)["seed"] == seed
-            assert program(*command, folder, "--seed", 1)[0] == 2
-            assert same(weights(folder / "model.keras"), before)
-        code, _, err = program(*command, folder, "--force", "--seed", 1)
-        assert code == 0, err
-        assert same(weights(folder / "model.keras"), new)
-        assert metadata(folder) == metadata(out) and names(folder) == FINISHED
-
-
 def test_a_model_never_stands_beside_the_metadata_of_another(tmp_path):
     models = []
     for seed in (1, 2):
@@ -173,39 +147,11 @@ def test_a_model_without_metadata_gets_them(corpus, tmp_path, quick):
     assert program(*command)[0] == 2
 
 
-KILLED = """
-import os, signal, sys
-from keras_tagging import cli
-
-def replace(source, target, own=os.replace):
-    own(source, target)
-    if os.path.basename(target) == "model.keras":
-        os.kill(os.getpid(), signal.SIGKILL)
-
-os.replace = replace
-cli.main(sys.argv[1:])
-"""
-
-
 def start(code, *args, **options):
     path = os.pathsep.join(p for p in sys.path if p)
     env = {k: v for k, v in os.environ.items() if not k.startswith("TF_")}
     command = [sys.executable, "-c", code, *map(str, args)]
     return subprocess.Popen(command, env={**env, "PYTHONPATH": path}, **options)
-
-
-@pytest.mark.slow  # the tests above do so in this process, at every moment
-def test_a_process_that_is_killed_between_model_and_metadata(corpus, tmp_path):
-    command = ["train", "bigru", "--corpus", corpus, *TINY, "--out", tmp_path / "run"]
-    with start(KILLED, *command, stdout=subprocess.DEVNULL) as process:
-        assert process.wait(300) == -signal.SIGKILL
-    left = names(tmp_path / "run")
-    assert {"model.keras", "resume.npz", ".lock"} < left
-    assert "metadata.json" not in left
-    code, printed, err = program(*command)
-    assert code == 0, err
-    assert "Continuing the run" in printed and "Epoch 1/" not in printed
-    assert names(tmp_path / "run") == FINISHED
 
 
 LOCKING = """
@@ -298,21 +244,3 @@ def test_prepared_splits_are_not_mixed(tmp_path, before):
         assert content(corpus) == content(out)
         if before != "nothing":
             assert names(folder) == {"out"}
-
-
-def test_a_result_is_written_before_its_state_is_removed(tmp_path):
-    job = Job("A row", 1, "a-row")
-    store = Store(tmp_path / "store")
-    state = store.training(job.name) / "resume.npz"
-    state.parent.mkdir(parents=True)
-    state.write_bytes(b"state")
-    store.write_failure(job, "killed once")
-    with kill_points(store.folder, tmp_path / "killed") as killed:
-        store.write(job, {"row": "A row"})
-    for folder in killed:
-        copy = Store(folder)
-        assert copy.done(job) or (copy.training(job.name) / "resume.npz").exists()
-        if copy.done(job):
-            assert not run_jobs([job], copy, 1, {"A row": 1})
-            assert content(folder) == content(store.folder)
-    assert store.done(job) and not state.exists() and not store.failure(job).exists()

@@ -3,7 +3,7 @@
 import keras
 import pytest
 from conftest import TINY
-from hostile.saved_models import KINDS, changed, refused, whole, written
+from hostile.saved_models import changed, refused, whole, written
 from models.parsers import TRAIN
 
 import keras_tagging
@@ -28,65 +28,35 @@ HUGE = 10**9
 WRONG = [
     (("architecture",), "bigrus"),
     (("architecture",), "ffn-parser"),  # of a parser
-    (("architecture",), ["bigru"]),
-    (("architecture",), None),
     (("recipe",), "/etc/passwd"),
     (("kwargs",), {"given_vectors": {"embeddings": "v"}}),
     (("given_vectors",), {"embeddings": "v"}),
     (("settings", "u" * 10**7), 5),
     (("settings", "merge"), "x" * 10**7),
-    (("settings",), None),
     (("settings",), []),
     (("settings", "recipe"), "fast"),
     (("settings", "units"), HUGE),
-    (("settings", "units"), 2.5),
-    (("settings", "units"), True),
     (("settings", "units"), "5"),
-    (("settings", "units"), None),
     (("settings", "units"), 10**4000),
-    (("settings", "num_layers"), HUGE),
-    (("settings", "word_dim"), HUGE),
     (("settings", "word_dim"), limits.MODEL_UNITS),  # the file could not hold it
-    (("settings", "characters"), HUGE),
     (("settings", "window"), HUGE + 1),
-    (("settings", "suffixes"), 3.5),
-    (("settings", "suffixes"), {"a": 1}),
     (("settings", "suffixes"), [HUGE]),
-    (("settings", "suffixes"), [[2]]),
-    (("settings", "suffixes"), [-2]),
     (("settings", "suffixes"), list(range(1, 999))),
     (("settings", "columns"), [1]),
-    (("settings", "columns"), ["tokens"]),
     (("settings", "dropout"), float("nan")),
-    (("settings", "dropout"), {}),
     (("settings", "learning_rate"), float("inf")),
-    (("settings", "learning_rate"), 10**400),
-    (("settings", "clipnorm"), "1"),
-    (("settings", "batch_size"), [1]),
     (("settings", "optimizer"), {"class_name": "SGD"}),
-    (("settings", "normalise"), "x"),
-    (("settings", "merge"), []),
-    (("settings", "feedback"), {"a": 1}),
     (("settings", "embeddings"), ["a", "b"]),
     (("settings", "trainable"), False),
     (("seed",), -1),
-    (("seed",), "1"),
-    (("seed",), 2**64),
     (("vector_dim",), HUGE),
-    (("vector_dim",), "x"),
     (("vector_dim",), 5),  # of a model without vectors
     (("training_words",), [1]),
-    (("metadata",), [1]),
     (("metadata",), {"corpus": "x"}),
     (("name",), 5),
-    (("vocabularies",), []),
     (("vocabularies",), {}),
-    (("vocabularies",), "words"),
     (("vocabularies", "word"), None),
-    (("vocabularies", "word"), "a b c"),
     (("vocabularies", "word"), ["a", 1]),
-    (("vocabularies", "word"), [["a"]]),
-    (("vocabularies", "word"), {"a": 1}),
     (("vocabularies", "word"), ["a"] * 7),  # other weights
     (("vocabularies", "tags"), []),
     (("vocabularies", "other"), ["a"]),
@@ -123,13 +93,6 @@ def test_a_wrong_configuration_of_a_parser_is_told(tmp_path, keys, value):
     refused(tmp_path / "model.keras", changed(whole("parser"), change))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["architecture", "settings"])
-def test_what_is_missing_is_told(tmp_path, kind, name):
-    other = changed(whole(kind), lambda content: content["config"].pop(name))
-    assert name in refused(tmp_path / "model.keras", other)
-
-
 def test_a_setting_that_an_older_version_did_not_know_has_its_default(tmp_path):
     older = changed(whole("tagger"), lambda x: x["config"]["settings"].pop("l2"))
     path = written(tmp_path / "model.keras", older)
@@ -151,10 +114,9 @@ def test_keras_itself_finds_no_more_weights_than_are_allowed(tmp_path):
         keras.saving.load_model(path)
 
 
-@pytest.mark.parametrize("recipe", ["fast", "paper"])
 @pytest.mark.parametrize("name", [*TAGGERS, *PARSERS])
-def test_the_estimate_is_below_every_model(name, recipe):
-    model = keras_tagging.build(name, recipe=recipe, units=6, seed=1)
+def test_the_estimate_is_below_every_model(name):
+    model = keras_tagging.build(name, units=6, seed=1)
     model.adapt(TRAIN[:5])
     least = least_weights(checked_config(type(model), model.get_config()))
     assert least <= model.count_params() < 4 * least

@@ -8,15 +8,26 @@ import warnings
 import zipfile
 from pathlib import Path
 
+import h5py
 import keras
+import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY
-from hostile.saved_models import TAGGED, changed, members, refused, whole
+from hostile.harness import within
+from hostile.saved_models import (
+    KINDS,
+    TAGGED,
+    archived,
+    changed,
+    members,
+    refused,
+    whole,
+    written,
+)
 from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import cli
-from keras_tagging.models.files.model_file import CONFIG
+from keras_tagging.models.files.model_file import CONFIG, WEIGHTS
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -54,13 +65,6 @@ def payload(tmp_path):
     content = pickle.dumps(Payload(marker), protocol=4)
     assert content[0] == 0x80
     return content, marker
-
-
-def test_the_payload_works(payload):
-    """Else the tests below could not fail."""
-    content, marker = payload
-    pickle.loads(content)
-    assert marker.exists()
 
 
 CRAFTED = [
@@ -124,15 +128,6 @@ def test_no_command_does_what_it_says(tmp_path, payload, name, monkeypatch, capf
     assert [found.name for found in tmp_path.iterdir()] == ["model.keras"]
 
 
-def test_what_is_compared_and_reproduced_is_loaded_the_same_way(tmp_path, payload):
-    content, marker = payload
-    path = tmp_path / "model.keras"
-    path.write_bytes(content + changed(whole("tagger"), naming(path)))
-    with pytest.raises(ValueError, match="opens no other file"):
-        keras_tagging.compare(path, path, "demo")
-    assert not marker.exists()
-
-
 @pytest.mark.parametrize("kind", ["tagger", "parser"])
 def test_with_vocabularies_the_file_is_only_named(tmp_path, payload, kind):
     content, marker = payload
@@ -159,13 +154,6 @@ def test_what_is_adapted_later_opens_no_file_either(tmp_path, payload):
     with pytest.raises(ValueError, match="opens no other file"):
         keras_tagging.Tagger("bigru", model.settings)
     assert not marker.exists()
-
-
-def test_build_opens_what_its_user_names(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path))
-    (tmp_path / "v.txt").write_text("dog 1 2\n")
-    model = keras_tagging.build("bigru", embeddings=tmp_path / "v.txt")
-    assert model.settings["word_dim"] == 2
 
 
 # Classes
@@ -201,23 +189,138 @@ def test_only_what_trains_is_compiled(tmp_path, what):
         keras.saving.load_model(path)
 
 
-def test_what_keras_compiles_with_is_loaded(tmp_path):
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
-    schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10**6, 0.9)
-    model.compile(
-        keras.optimizers.Lion(schedule),
-        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        weighted_metrics=[keras.metrics.SparseTopKCategoricalAccuracy(2)],
-    )
-    model.adapt(TAGGED)
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path)
-    assert again.get_compile_config() == model.get_compile_config()
-
-
 @pytest.mark.parametrize("name", ["keras>Sequential", "keras_tagging>CRF", 3, None])
 def test_other_classes_are_not_even_made(tmp_path, name):
     other = changed(whole("tagger"), lambda found: found.update(registered_name=name))
     message = refused(tmp_path / "model.keras", other)
     kinds = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
     assert f"holds a Tagger, not a {kinds}" in message
+
+
+# Damaged files
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_whole_is_loaded_also_when_recompressed(tmp_path, kind):
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        path = tmp_path / f"{compression}.keras"
+        path.write_bytes(archived(members(whole(kind)), compression))
+        assert keras_tagging.load(path).built
+
+
+def test_every_flipped_byte_is_found_or_changes_nothing(tmp_path):
+    """Bytes of the archive that mean nothing, such as dates, may be any."""
+    content = whole("tagger")
+    expected = keras_tagging.load(written(tmp_path / "whole.keras", content))
+    rng = np.random.default_rng(1)
+    ends = range(len(content) - 400, len(content), 7)  # the directory
+    found = 0
+    for place in [*rng.integers(0, len(content), 20).tolist(), *ends]:
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        path = written(tmp_path / "model.keras", bytes(flipped))
+        try:
+            model = keras_tagging.load(path)
+        except ValueError:
+            found += 1
+            refused(path)
+        else:
+            assert model.get_config() == expected.get_config()
+            pairs = zip(model.get_weights(), expected.get_weights(), strict=True)
+            assert all(np.array_equal(*pair) for pair in pairs)
+    assert found > 20
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.9999])
+def test_a_truncated_file_is_told(tmp_path, share):
+    content = whole("tagger")
+    message = refused(tmp_path / "model.keras", content[: int(share * len(content))])
+    assert "zip" in message
+
+
+@pytest.mark.parametrize(
+    "name, part, message",
+    [
+        (CONFIG, b"", "JSONDecodeError"),
+        (
+            CONFIG,
+            b"null",
+            "holds a None, not a tagger, parser, ccg-parser, ccg-shift-reduce or "
+            "segmenter",
+        ),
+        (CONFIG, b"\xff\xfe{", "JSONDecodeError|UnicodeDecodeError"),
+        (CONFIG, b"[" * 100_000, "RecursionError"),
+        (CONFIG, b'{"class_name": 1' + b"0" * 9999 + b"}", "integer string"),
+        (WEIGHTS, b"", "OSError"),
+        (WEIGHTS, b"\x89HDF\r\n\x1a\n" + b"\0" * 500, "OSError"),
+        ("assets/x", b"", "holds metadata.json, config.json"),
+        ("../x", b"", "holds metadata.json, config.json"),
+    ],
+)
+def test_wrong_members_are_told(tmp_path, name, part, message):
+    content = archived(members(whole("tagger")) | {name: part})
+    found = refused(tmp_path / "model.keras", content)
+    assert any(each in found for each in message.split("|")), found
+
+
+# Weights
+
+
+def with_weights(content, change):
+    found = members(content)
+    stream = io.BytesIO(found[WEIGHTS])
+    with h5py.File(stream, "a") as file:
+        change(file)
+    return archived(found | {WEIGHTS: stream.getvalue()})
+
+
+def datasets(file):
+    found = []
+    file.visititems(lambda name, x: found.append(name) if hasattr(x, "shape") else None)
+    return [name for name in found if name.startswith("layers")]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1000, 4)])
+def test_weights_of_other_shapes_are_told(tmp_path, shape):
+    def change(file):
+        name = datasets(file)[0]
+        del file[name]
+        file[name] = np.zeros(shape, "float32")
+
+    refused(tmp_path / "model.keras", with_weights(whole("tagger"), change))
+
+
+@pytest.mark.parametrize("part, value", [("tagger", np.nan), ("scorer", np.inf)])
+def test_weights_that_are_no_numbers_are_told(tmp_path, part, value):
+    """With them a model gives the first label to every word."""
+
+    def change(file):
+        name = next(name for name in datasets(file) if part in name)
+        file[name][0] = value
+
+    content = with_weights(whole("parser"), change)
+    told = refused(tmp_path / "model.keras", content)
+    assert "has weights that are no numbers" in told
+
+
+def test_weights_that_claim_more_than_the_file_holds_are_not_read(tmp_path):
+    def change(file):
+        name = datasets(file)[0]
+        del file[name]
+        file.create_dataset(name, (30_000, 30_000), "float32", chunks=True)
+
+    content = with_weights(whole("tagger"), change)
+    assert "claims 3,6" in refused(tmp_path / "model.keras", content)
+
+
+# Memory
+
+
+def test_a_bomb_is_not_unpacked(tmp_path):
+    """300 KB, of which config.json would be 300 MB of nested lists."""
+    found = members(whole("tagger"))
+    bomb = archived({**found, CONFIG: b"[]," * 10**8}, zipfile.ZIP_DEFLATED)
+    assert len(bomb) < 2**19
+    with within(10, 100):
+        message = refused(tmp_path / "model.keras", bomb)
+    assert "config.json expands to 300,000,000 bytes" in message

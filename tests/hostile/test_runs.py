@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import TINY as SIZES
 from conftest import random_sentences
-from hostile.programs import TINY, failing, program, write_corpus
+from hostile.programs import TINY, failing, write_corpus
 
 import keras_tagging
 from keras_tagging.training.resume import Resume
@@ -65,14 +65,9 @@ def callbacks_with(arrays, index, **changes):
 
 HEADERS = {
     "list": lambda a: "[]",
-    "null": lambda a: "null",
-    "text": lambda a: "not JSON",
     "deep": lambda a: "[" * 10**5,
     "empty": lambda a: "{}",
     "negative": lambda a: header_with(a, epoch=-5),
-    "zero": lambda a: header_with(a, epoch=0),
-    "letter": lambda a: header_with(a, epoch="x"),
-    "share": lambda a: header_with(a, epoch=1.5),
     "true": lambda a: header_with(a, epoch=True),
     "many": lambda a: header_with(a, epoch=10**9),
     "more than logged": lambda a: header_with(a, epoch=3),
@@ -81,42 +76,28 @@ HEADERS = {
     ),
     "finished": lambda a: header_with(a, finished="yes"),
     "run": lambda a: header_with(a, run=[]),
-    "empty run": lambda a: header_with(a, run={}),
     "callbacks": lambda a: header_with(a, callbacks={}),
-    "one callback": lambda a: header_with(a, callbacks=[{}]),
     "states": lambda a: header_with(
         a, callbacks=[None] * len(json.loads(str(a["header"]))["callbacks"])
     ),
     "method": lambda a: callbacks_with(a, -1, on_epoch_end=None),
-    "private": lambda a: callbacks_with(a, -1, _model=None),
-    "property": lambda a: callbacks_with(a, -1, model=None),
     "path": lambda a: callbacks_with(a, -1, path="/elsewhere"),
     "rows": lambda a: callbacks_with(a, -1, rows=[{"epoch": 1}, {"epoch": 7}]),
-    "no rows": lambda a: callbacks_with(a, -1, rows=None),
-    "list of numbers": lambda a: callbacks_with(a, 1, wait=[1]),
     "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
-    "none for a number": lambda a: callbacks_with(a, -2, wait=None),
     "rows for a figure": lambda a: callbacks_with(a, -2, best=[{"best": 1.0}]),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
     "texts in the log": lambda a: callbacks_with(
         a, -1, rows=[{"epoch": 1}, {"epoch": 2, "loss": "x"}]
     ),
-    "truth in the log": lambda a: callbacks_with(
-        a, -1, rows=[{"epoch": True}, {"epoch": 2}]
-    ),
 }
 # attributes of EarlyStopping, and what they cannot be
 WRONG = {
-    "best_weights": [-1, float("nan"), 2**80, True, "x", [{"a": 1}], {}]
-    + [{"arrays": n} for n in (-1, 0, 1, True, 1.5, None, "1", [1], 2**80)],
-    "wait": [-1, 3, float("nan"), 1.0, True, 2**80, None, {"arrays": 1}],
-    "best_epoch": [-1, 3, float("nan"), 1.0, True, 2**80, None, [], {"arrays": 0}],
-    "stopped_epoch": [-1, 3, float("inf"), "x", [{"a": 1}]],
-    "best": [True, 2**80, -(2**80), 1e308, [{"a": 1}], {"arrays": 1}, "x"],
-    "patience": [None, True, {"arrays": 1}, "x", 2**80],
-    "restore_best_weights": [None, 1, 0.5],
-    "params": [3, True, None, [{"a": 1}], {"arrays": 1}],
-    "monitor_op": [1, True, [{"a": 1}], {"arrays": 1}],
+    "best_weights": [-1, True, "x", [{"a": 1}], {"arrays": -1}, {"arrays": "1"}],
+    "wait": [-1, 3, 1.0, True, None, {"arrays": 1}],
+    "best_epoch": [-1, 3, float("nan"), None, []],
+    "best": [True, 2**80, 1e308, [{"a": 1}], "x"],
+    "patience": [None, True, "x"],
+    "monitor_op": [1, {"arrays": 1}],
 }
 for name, values in WRONG.items():
     for i, value in enumerate(values):
@@ -211,7 +192,7 @@ def test_flipped_and_lost_bytes_are_told_or_change_nothing(tmp_path, monkeypatch
     whole = path.read_bytes()
     rng = np.random.default_rng(1)
     told = 0
-    for i, place in enumerate(rng.integers(0, 8 * len(whole), 400).tolist()):
+    for i, place in enumerate(rng.integers(0, 8 * len(whole), 150).tolist()):
         damaged = bytearray(whole)
         if i % 4:
             damaged[place // 8] ^= 1 << place % 8
@@ -228,7 +209,7 @@ def test_flipped_and_lost_bytes_are_told_or_change_nothing(tmp_path, monkeypatch
             values = [variable.value for variable in found._variables()]
             expected = list(arrays.values()) * 2
             assert all(map(np.array_equal, values, expected)) and found.epoch == 1
-    assert told > 250
+    assert told > 90
 
 
 # The program
@@ -261,48 +242,4 @@ def test_standard_output_on_a_full_disk_is_one_line():
     assert done.returncode == 2
     assert done.stderr == (
         "keras-tagging: error: [Errno 28] No space left on device: standard output\n"
-    )
-
-
-def test_folders_that_cannot_be(corpus, tmp_path, monkeypatch):
-    command = ["train", "bigru", "--corpus", corpus, *TINY, "--out"]
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    (tmp_path / "file").write_text("mine")
-    for name in ("loop", "dangling"):
-        told = failing(*command, tmp_path / name)
-        assert told == f"{tmp_path / name} is a broken link: --out is a folder"
-    told = failing(*command, tmp_path / "file")
-    assert told == f"{tmp_path / 'file'} is a file: --out is a folder"
-    assert str(tmp_path / "file") in failing(*command, tmp_path / "file" / "run")
-    assert "name too long" in failing(*command, tmp_path / ("x" * 300))
-    assert (tmp_path / "file").read_text() == "mine"
-
-    def denied(self, *_, **__):
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
-
-    monkeypatch.setattr(type(tmp_path), "mkdir", denied)
-    told = failing(*command, tmp_path / "run")
-    assert told == f"[Errno 13] Permission denied: '{tmp_path / 'run'}'"
-
-
-def test_a_finished_run_with_a_damaged_log_is_analysed_without_it(
-    corpus, tmp_path, tagger
-):
-    tagger.save(tmp_path / "model.keras")
-    (tmp_path / "training.csv").write_bytes(b"epoch,loss\n1,\xff\x00\n")
-    code, _, err = program("analyse", tmp_path, "--corpus", corpus, "--split", "dev")
-    assert code == 0, err
-    log = tmp_path / "training.csv"
-    assert f"warning: {log} is damaged, so there are no learning curves\n" in err
-
-
-def test_one_label_is_told_with_its_column(tmp_path):
-    (tmp_path / "train.conll").write_text(
-        "They B-NP O\nsaw O O\n\nthe B-NP O\ncat I-NP O\nsat O O\n"
-    )
-    told = failing("train", "bigru", "--corpus", tmp_path, "--out", tmp_path / "run")
-    assert told == (
-        "all 5 tokens have the label 'O'; column 1 looks like IOB2: pass "
-        "--option tag_column=1"
     )

@@ -1,32 +1,25 @@
-"""Damaged and hostile files of word vectors: an error of ours, or what is there.
-
-Every input has a time limit, and all share a memory limit. `KERAS_TAGGING_FUZZ=100`
-tries a hundred times as many damaged files.
-"""
+"""Damaged and hostile files of word vectors: an error of ours, or what is there."""
 
 import bz2
 import gzip
 import os
 import pickle
 import random
-import resource
-import signal
 import struct
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import save_facebook_model
+from hostile.harness import ROUNDS, within
+from hostile.mutations import mutate
 from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
 # `build` imports Keras and TensorFlow, which is not to happen while memory is limited
-from keras_tagging import build, cli
+from keras_tagging import build
 from keras_tagging.data import CorpusError
 from keras_tagging.utils import limits
 from keras_tagging.vectors import as_vectors, load_vectors
-
-ROUNDS = int(os.environ.get("KERAS_TAGGING_FUZZ", 1))
 
 
 @pytest.fixture(autouse=True)
@@ -35,34 +28,15 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def memory():
-    """At most 1 GiB more than the process has."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    with open("/proc/self/statm") as file:
-        now = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + 2**30, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-@contextmanager
-def seconds(limit):
-    def stop(*_):
-        raise AssertionError(f"takes over {limit} seconds")
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
+def limits_of_each_test():
+    with within(60, 900):
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def attempt(path, **options):
     """The vectors, or None after an error of ours."""
     try:
-        with seconds(5):
-            vectors = load_vectors(path, **options)
+        vectors = load_vectors(path, **options)
     except (ValueError, OSError) as error:
         message = str(error)
         assert type(error) in (ValueError, CorpusError, OSError), repr(error)
@@ -74,37 +48,12 @@ def attempt(path, **options):
 
 
 def refuse(path, message, **options):
-    with seconds(5), pytest.raises(ValueError, match=message) as error:
+    with pytest.raises(ValueError, match=message) as error:
         load_vectors(path, cache=False, **options)
     assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
 
 
 # Damage
-
-
-def damaged(content, rng):
-    """The content with a few bits flipped, a piece cut out, or numbers changed."""
-    content = bytearray(content)
-    kind = rng.randrange(6)
-    for _ in range(rng.choice((1, 1, 2, 5))):
-        place = rng.randrange(len(content) or 1)
-        start = rng.randrange(min(len(content), 90) or 1)
-        end = place + rng.randrange(40)
-        if kind == 0 and content:
-            content[place] ^= 1 << rng.randrange(8)
-        elif kind == 1 and content:  # where the sizes are
-            content[start] ^= 1 << rng.randrange(8)
-        elif kind == 2:
-            del content[place:]
-        elif kind == 3:
-            del content[place:end]
-        elif kind == 4:
-            content[place:place] = content[place:end] or rng.randbytes(9)
-        else:
-            number = rng.choice((0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**63))
-            number = struct.pack("<Q", number)[: rng.choice((1, 4, 8))]
-            content[start : start + len(number)] = number
-    return bytes(content)
 
 
 def model(folder):
@@ -158,8 +107,8 @@ def test_damaged_files(kind, tmp_path):
     rng = random.Random(kind)
     path = tmp_path / "v"
     right = 0
-    for _ in range(250 * ROUNDS):
-        write(path, changed := damaged(content, rng))
+    for _ in range(60 * ROUNDS):
+        write(path, changed := mutate(rng, [content]))
         whole, *others = (attempt(path, cache=False, **road) for road in ROADS)
         if whole is None:
             continue
@@ -173,7 +122,7 @@ def test_damaged_files(kind, tmp_path):
             assert len(rows) == len(some.words) or kind == "model"
             if kind != "model":
                 np.testing.assert_array_equal(some.matrix, whole.matrix[rows])
-    assert right < 200 * ROUNDS
+    assert right < 55 * ROUNDS
 
 
 @pytest.mark.parametrize("kind", ["glove", "fasttext", "binary", "model"])
@@ -190,8 +139,8 @@ def test_damaged_compressed_files_are_never_read_wrong(kind, suffix, tmp_path):
     assert all(expected)
     rng = random.Random(kind + suffix)
     refused = 0
-    for _ in range(100 * ROUNDS):
-        write(path, changed := damaged(packed, rng))
+    for _ in range(30 * ROUNDS):
+        write(path, changed := mutate(rng, [packed]))
         if changed == first:  # which is whole
             continue
         for road, right in zip(ROADS, expected, strict=True):
@@ -200,19 +149,7 @@ def test_damaged_compressed_files_are_never_read_wrong(kind, suffix, tmp_path):
             if found is not None:
                 assert found.words == right.words
                 np.testing.assert_array_equal(found.matrix, right.matrix)
-    assert refused > 300 * ROUNDS
-
-
-def test_damaged_caches_are_read_anew(tmp_path):
-    path = write(tmp_path / "v", GLOVE)
-    expected = load_vectors(path)
-    (kept,) = (tmp_path / "cache" / "vectors").iterdir()
-    content, rng = kept.read_bytes(), random.Random(0)
-    for _ in range(60 * ROUNDS):
-        write(kept, damaged(content, rng))
-        found = attempt(path)
-        assert found.words == expected.words
-        np.testing.assert_array_equal(found.matrix, expected.matrix)
+    assert refused > 90 * ROUNDS
 
 
 # Pickles
@@ -251,41 +188,6 @@ def test_pickles_are_refused(payload):
 def test_build_refuses_pickles(keyword, payload):
     with pytest.raises(ValueError, match="is a pickle"):
         build("bigru", **{keyword: str(payload)})
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["describe", "demo", "--vectors"],
-        ["train", "bigru", "--corpus", "demo", "--out", "out", "--embeddings"],
-        [
-            "train",
-            "bigru",
-            "--corpus",
-            "demo",
-            "--out",
-            "out",
-            "--corpus-words",
-            "--embeddings",
-        ],
-        ["reproduce", "wu2016", "--table", "2", "--embeddings"],
-    ],
-)
-def test_the_program_refuses_pickles(command, payload, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as caught:
-        cli.main([*command, str(payload)])
-    assert caught.value.code == 2
-    assert "is a pickle, as gensim saves vectors" in capfd.readouterr().err
-
-
-def test_pickles_of_every_protocol(tmp_path):
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        path = write(
-            tmp_path / "v", pickle.dumps(Payload(str(tmp_path / "ran")), protocol)
-        )
-        refuse(path, "is a pickle" if protocol > 1 else "name a file of (word )?vector")
-    assert not (tmp_path / "ran").exists()
 
 
 def test_pickles_that_are_trusted(tmp_path):
@@ -337,7 +239,7 @@ def test_first_lines(content, first, message, pack, tmp_path):
 HEADER = struct.calcsize("<2i12id")
 
 
-@pytest.mark.parametrize("value", [-(2**31), -1, 0, 1, 7, 10_000, 2**31 - 1])
+@pytest.mark.parametrize("value", [-1, 0, 7, 10_000, 2**31 - 1])
 @pytest.mark.parametrize("place", [1, 9, 10, 11, 15, 16, 17])
 def test_sizes_in_fasttext_models(place, value, tmp_path):
     """Dimension, buckets, shortest and longest piece; words, seen words, labels."""
@@ -352,7 +254,7 @@ def test_sizes_in_fasttext_models(place, value, tmp_path):
         assert found[0] or not any(found)
 
 
-@pytest.mark.parametrize("end", range(HEADER, HEADER + 120, 7))
+@pytest.mark.parametrize("end", range(HEADER, HEADER + 120, 29))
 def test_fasttext_models_that_end_among_their_words(end, tmp_path):
     path = write(tmp_path / "v.bin", model(tmp_path)[:end])
     for road in ROADS:
@@ -400,14 +302,6 @@ def test_words_of_many_marks_are_not_normalised(tmp_path):
     assert len(attempt(path).words) == 51
 
 
-def test_long_values_among_many(tmp_path):
-    """As text of one width each they would be 5 GB."""
-    values = ["0"] * 10_000
-    values[7] = "0." + "1" * 500_000
-    path = write(tmp_path / "v", f"a {' '.join(values)}\n")
-    assert attempt(path).matrix[0, 7] == np.float32(1 / 9)
-
-
 @pytest.mark.parametrize("value", ["nan", "-inf", "1e999", "1e39", "-NaN", "infinity"])
 def test_values_that_are_not_finite(value, tmp_path):
     path = write(tmp_path / "v", f"a 1 2\nb 3 {value}\n")
@@ -451,13 +345,6 @@ def test_text_that_is_not_utf_8(tmp_path):
     write(path, "".join(f"{number}\u00e9 1\n" for number in range(9)).encode())
     write(path, path.read_bytes().replace(b"\xa9", b""))
     assert attempt(path).words[3] == "3\ufffd"
-
-
-@pytest.mark.parametrize("encoding", ["rot13", "undefined", "utf-16", "no-such", "hex"])
-def test_encodings_that_are_none(encoding, tmp_path):
-    path = write(tmp_path / "v", GLOVE)
-    with pytest.raises(ValueError, match=f"encoding='{encoding}' does not work for"):
-        load_vectors(path, encoding=encoding)
 
 
 @pytest.mark.parametrize("content", [GLOVE, FASTTEXT])
