@@ -73,8 +73,8 @@ test-jax:
 test-torch:
 	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(BACKEND_OPTIONS) $(BACKEND_TESTS) $(ARGS)
 
-fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
-	PYTHONPATH=tests:data_prep $(BIN)/python -m hostile.fuzz $(ARGS)
+fuzz: $(VENV)/installed-test  ## try a thousand times as many mutated inputs on all readers
+	KERAS_TAGGING_FUZZ=1000 $(BIN)/python -m pytest -n auto tests/hostile $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
 	$(BIN)/ruff check .

@@ -123,6 +123,10 @@ def places_of(value):
 
 def mutate_json(rng, seeds):
     """JSON with other values, or broken as text."""
+    try:
+        value = json.loads(rng.choice(seeds))
+    except (ValueError, RecursionError):
+        return mutate(rng, seeds)
     if rng.random() < 0.3:
         return mutate(rng, seeds)
-    return json.dumps(mutate_value(rng, json.loads(rng.choice(seeds)))).encode()
+    return json.dumps(mutate_value(rng, value)).encode()

@@ -404,7 +404,7 @@ HUGE = [b"4 9999999999999\n", b"99999999 99999999\n", b"9" * 5000]
 slow = partial(Target, count=6, limits=(20, 1024))
 TARGETS = {
     "conll": reader("conll", seeds.CONLL, seeds.CONLL_BLANKS),
-    "conll-rows": reader("conll", seeds.CONLL, separator="\t", comments=False),
+    "conll-rows": reader("conll", seeds.ROWS, separator="\t", comments=False),
     "conll-ccg": reader("conll", seeds.CONLL_CCG, categories="pmb"),
     "tokens": reader("tokens", seeds.TOKENS),
     "text": reader("text", seeds.TEXT),

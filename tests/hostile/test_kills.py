@@ -132,28 +132,6 @@ def test_a_model_never_stands_beside_the_metadata_of_another(tmp_path):
     assert names(killed[-1]) == {"model.keras", "metadata.json"}
 
 
-def test_a_model_without_metadata_gets_them(corpus, tmp_path, quick):
-    out = tmp_path / "run"
-    command = ["train", "bigru", "--corpus", corpus, *TINY, "--no-resume", "--out", out]
-    assert program(*command)[0] == 0
-    expected = metadata(out)
-    for damage in (None, "", "[]", '{"seed"'):
-        (out / "metadata.json").unlink()
-        if damage is not None:
-            (out / "metadata.json").write_text(damage)
-        code, printed, _ = program(*command)
-        assert code == 0 and "wrote its missing metadata.json" in printed
-        assert metadata(out) == expected
-    assert program(*command)[0] == 2
-
-
-def start(code, *args, **options):
-    path = os.pathsep.join(p for p in sys.path if p)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("TF_")}
-    command = [sys.executable, "-c", code, *map(str, args)]
-    return subprocess.Popen(command, env={**env, "PYTHONPATH": path}, **options)
-
-
 LOCKING = """
 import sys
 from pathlib import Path
@@ -164,6 +142,12 @@ with lock_run(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()
 """
+
+
+def start(code, *args, **options):
+    path = os.pathsep.join(p for p in sys.path if p)
+    command = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, **options)
 
 
 def test_two_processes_do_not_train_in_one_folder(tmp_path):

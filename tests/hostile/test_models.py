@@ -1,7 +1,6 @@
 """Models that were made to do harm: one line of error, and nothing else happens."""
 
 import io
-import json
 import pickle
 import sys
 import warnings
@@ -140,20 +139,6 @@ def test_with_vocabularies_the_file_is_only_named(tmp_path, payload, kind):
     else:
         keras_tagging.build("lstm-parser", **SMALL).bootstrap(model)
     assert model.settings["embeddings"] == str(path) and not marker.exists()
-
-
-def test_what_is_adapted_later_opens_no_file_either(tmp_path, payload):
-    content, marker = payload
-    (tmp_path / "vectors.kv").write_bytes(content)
-    config = json.loads(members(whole("tagger"))[CONFIG])["config"]
-    config["vocabularies"] = None
-    model = keras_tagging.Tagger.from_config(config)
-    given = dict.fromkeys(("embeddings", "vectors"), str(tmp_path / "vectors.kv"))
-    model.settings = model.settings.replaced(**given)
-    model.fit(TAGGED, epochs=1, verbose=0, resume=tmp_path / "run")
-    with pytest.raises(ValueError, match="opens no other file"):
-        keras_tagging.Tagger("bigru", model.settings)
-    assert not marker.exists()
 
 
 # Classes

@@ -22,7 +22,6 @@ from keras_tagging.data import (
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.lines import CHUNK
 from keras_tagging.data.readers import recognise
-from keras_tagging.data.records import MalformedSentence
 from keras_tagging.utils import limits
 
 CONLLU = "1\t{0}\tl\t{1}\tX\t_\t0\troot\t_\t_\n\n"
@@ -86,15 +85,6 @@ def test_carriage_returns_alone(tmp_path, format, is_compressed):
     assert len(list(read(path, format, encoding="utf-16"))) == 200
 
 
-@pytest.mark.parametrize("format", ["conll", "conllu"])
-def test_carriage_returns_that_would_end_lines_are_not_written(format):
-    with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl' inste"):
-        write([Sentence(["a\rb\rc\rd"], ["N"])], io.StringIO(), format)
-    stream = io.StringIO()  # in the first line alone they would
-    write([Sentence(["a", "a\rb\rc\rd"], ["N", "N"])], stream, format)
-    assert read_all(stream.getvalue(), format)[0].tokens == ["a", "a\rb\rc\rd"]
-
-
 def test_carriage_returns_in_a_large_file():
     count = 3 * CHUNK // 100
     text = "".join(f"w{i:0100}\tN\r\r" for i in range(count))
@@ -111,20 +101,6 @@ def test_carriage_returns_a_byte_at_a_time():
         assert [s.tokens for s in found] == [["\u00e9", "b"], ["c"]]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_line_feed_behind_carriage_returns(format, end):
-    words = [f"w{i}" for i in range(200)]
-    data = corpus(format, words).replace("\n", "\r").removesuffix("\r") + end
-    found, messages = skipping(data, format)
-    if end == "\n\n":  # not one, so it is said where they are
-        assert len(messages) == 1 and "; end all its lines alike" in messages[0]
-        return
-    # "\r\n" is the end of a line, and a blank line: an empty sentence in some formats
-    assert (found[:200], messages) == ([[word] for word in words], [])
-    assert found[200:] in ([], [[]])
-
-
 def test_a_carriage_return_inside_a_line_is_text():
     assert skipping("a\rb\tN\nc\r\tN\r\n", "conll") == ([["a\rb", "c\r"]], [])
 
@@ -137,12 +113,6 @@ def test_line_feeds_where_carriage_returns_end_lines(monkeypatch):
     assert [s.tokens for s in found] == [["a", "b"]] * 60 + [["e"]]
     assert re.fullmatch(".*:61: a line feed in a file .*; end all .*", skipped[0])
     assert len(skipped) == 1
-
-
-def test_trees_are_written_into_a_file_of_carriage_returns():
-    text = corpus("conllu", "abc").replace("\n", "\r")
-    blocks = list(read_blocks(io.BytesIO(text.encode())))
-    assert "".join(block.with_trees([0], ["root"]) for block in blocks) == text
 
 
 # Encodings
@@ -172,14 +142,6 @@ def test_what_utf_7_can_spell():
     found, [message] = skipping("a\nb +2AA-\nc\n", "text", encoding="utf-7")
     assert found == [["a"], ["c"]]
     assert ":2: the line contains half of a surrogate pair; " in message
-
-
-def test_marks_of_byte_order():
-    text = "\ufeffa\n\ufeffb\n"
-    assert read_all(text, "text", encoding="utf-8-sig") == [
-        Sentence(["a"]),
-        Sentence(["\ufeffb"]),
-    ]
 
 
 # Numbers, surrogates and other values
@@ -410,131 +372,6 @@ def test_messages_are_counted_not_kept():
     assert peak < 300_000
 
 
-# Documents, and formats taken for others
-
-CONLL_2003 = """\
--DOCSTART- -X- -X- O
-
-EU NNP B-NP B-ORG
-rejects VBZ B-VP O
-
--DOCSTART- -X- -X- O
-Peter NNP B-NP B-PER
-
--DOCSTART-
-
-"""
-
-
-@pytest.mark.parametrize("separator", [" ", "\t"])
-def test_document_marks(tmp_path, separator):
-    text = CONLL_2003.replace(" ", separator)
-    expected = [["EU", "rejects"], ["Peter"]]
-    for format in ("conll", None):
-        assert [s.tokens for s in read_all(text, format)] == expected
-    assert [s.tags for s in read_all(text, "conll")] == [["B-ORG", "O"], ["B-PER"]]
-    path = tmp_path / "tokens"
-    path.write_text("-DOCSTART-\n\na\nb\n\n-DOCSTART-\n\nc\nd\n\ne\n", "utf-8")
-    assert [s.tokens for s in read(path)] == [["a", "b"], ["c", "d"], ["e"]]
-    assert detect_format(path) == "tokens"
-
-
-def test_document_marks_that_are_none():
-    good = "a\tN\n\n"
-    found, [message] = skipping(f"{good}a\tN\n-DOCSTART-\tO\n\n{good}", "conll")
-    assert found == [["a"]] * 2
-    assert ":4: the document mark -DOCSTART- is inside a sentence; " in message
-    text = "-DOCSTART-\tO\n\n-DOCSTART-x\tO\n"
-    assert skipping(text, "conll") == ([["-DOCSTART-x"]], [])
-    kept = [["-DOCSTART-"], ["-DOCSTART-x"]]
-    assert skipping(text, "conll", comments=False) == (kept, [])
-    with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl'"):
-        write([Sentence(["a", "-DOCSTART-"], ["N", "N"])], io.StringIO())
-
-
-# Columns that are not what they are taken for
-
-
-def refusal(text, format=None, **options):
-    with pytest.raises(CorpusError) as caught:
-        read_all(text, format, **options)
-    assert not isinstance(caught.value, MalformedSentence)  # which "skip" leaves out
-    return str(caught.value)
-
-
-@pytest.mark.parametrize("format", ["conll", None])
-@pytest.mark.parametrize("separator", [",", ";", "|"])
-def test_values_between_commas(format, separator):
-    text = "Laura,B-PER\nruns,O\n.,O\n\nBob,B-PER\n".replace(",", separator)
-    told = refusal(text, format)
-    assert "<stream>:1: the rows have a single column, with" in told
-    assert f"pass separator={separator!r}, or format='tokens'" in told
-    [first, _] = read_all(text, "conll", separator=separator)
-    assert (first.tokens, first.tags) == (["Laura", "runs", "."], ["B-PER", "O", "O"])
-    assert read_all(text, "tokens")[1].tokens == [f"Bob{separator}B-PER"]
-
-
-def test_words_with_commas_are_words():
-    text = "1,000\nor\n2,000\n\n,\n\na,b\n"
-    for format in ("conll", "tokens", None):
-        assert len(read_all(text, format)) == 3
-
-
-def test_positions_of_words_are_no_words():
-    text = "1\tThe\tthe\tD\tX\n2\tdog\tdog\tN\tX\n\n1\tc\tc\tV\tX\n"
-    for source in (text, text.replace("\t", " "), text.replace("\n\n", "\n")):
-        told = refusal(source, "conll")
-        assert "<stream>:1: column 1 has the positions of words; pass token_" in told
-    assert read_all(text, "conll", token_column=1)[0].tokens == ["The", "dog"]
-    counted = "1\tCD\n2\tCD\n3\tCD\n"  # of two columns these are words
-    assert read_all(counted, "conll")[0].tokens == ["1", "2", "3"]
-
-
-IDENTIFIED = "".join(f"s{i // 5}\tw{i % 7}\tN\n" for i in range(300))
-
-
-@pytest.mark.parametrize("comment", ["", "# a comment\n"])
-def test_sentences_that_a_column_numbers(comment):
-    for text in (IDENTIFIED, IDENTIFIED.replace("s", ""), IDENTIFIED + "\n\n"):
-        told = refusal(comment + text, "conll", token_column=1)
-        assert "no blank line ends a sentence, but column 1 seems to number" in told
-        assert "; pass sentence_column=0; or put blank lines between them" in told
-        options = {"token_column": 1, "sentence_column": 0}
-        found = read_all(comment + text, "conll", **options)
-        assert [len(sentence) for sentence in found] == [5] * 60
-        assert found[1].tokens == ["w5", "w6", "w0", "w1", "w2"]
-
-
-def test_columns_that_seem_to_number_sentences():
-    # one of several blocks, each a document; and values that come again
-    text = IDENTIFIED + "\n" + IDENTIFIED
-    assert [len(s) for s in read_all(text, "conll", token_column=1)] == [300, 300]
-    again = "".join(f"w{i}\tX{i // 5 % 10}\tN\n" for i in range(300))
-    assert len(read_all(again, "conll")) == 1
-    assert len(read_all("1\n1\n1\n2\n2\n2\n3\n3\n3\n", "tokens")) == 1
-    assert len(read_all("The\t1\tD\n" * 9 + "dog\t2\tN\n" * 9, "conll")) == 1
-
-
-def test_the_column_of_sentences_is_there():
-    told = refusal(IDENTIFIED, "conll")
-    assert "; pass sentence_column=0 and token_column= with that of the words" in told
-    told = refusal(IDENTIFIED, "conll", sentence_column=0)
-    assert "is the column of the words; pass token_column= with theirs" in told
-    assert "sentence_column=3, but the rows have 3 columns" in refusal(
-        IDENTIFIED, "conll", sentence_column=3
-    )
-
-
-def test_rows_of_too_many_columns(monkeypatch):
-    monkeypatch.setattr(limits, "COLUMNS", 10)
-    text = "a\tN\n\n" * 3 + "\t".join("b" * 30) + "\n"
-    found, [message] = skipping(text, "conll")
-    assert found == [["a"]] * 3
-    assert message.startswith("<stream>:7: over 10 columns where the file has 2; mend")
-    [message] = skipping("\t".join("b" * 30) + "\n", "conll")[1]
-    assert message.startswith("<stream>:1: over 10 columns where the file has 10; mend")
-
-
 @pytest.mark.parametrize("format", ["mrg", "auto"])
 def test_more_brackets_than_a_sentence_has(monkeypatch, format):
     monkeypatch.setattr(limits, "TREE_NODES", 50)
@@ -544,24 +381,6 @@ def test_more_brackets_than_a_sentence_has(monkeypatch, format):
         found, [message] = skipping(f"{good}{text}\n{good}", format)
         assert found == [["a"], ["b"]] * 2
         assert ": a tree has more than 50 brackets; split it" in message
-
-
-CUT = "# sent_id = 1\n1\ta\ta\tD\tX\n2\tb\tb\tN\tX\n\n1\tc\tc\tV\tX\n"
-
-
-@pytest.mark.parametrize("name", ["x.conllu", "x.CONLLU.gz"])
-@pytest.mark.parametrize("separator", ["\t", " "])
-def test_a_damaged_treebank_is_no_other_format(tmp_path, name, separator):
-    path = tmp_path / name
-    data = CUT.replace("\t", separator).encode()
-    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
-    columns = 5 if separator == "\t" else 1
-    what = rf"{re.escape(name)}:2: {columns} tab-separated columns where CoNLL-U has 10"
-    with pytest.raises(CorpusError, match=what):
-        list(read(path))
-    path = tmp_path / "x.conll"  # may well have five columns
-    path.write_text(CUT, "utf-8")
-    assert [s.tags for s in read(path, token_column=1)] == [["X", "X"], ["X"]]
 
 
 # Memory, where a line is as long as one may be: those that took most, one a cause

@@ -16,9 +16,7 @@ from hostile.mutations import mutate
 from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
 # `build` imports Keras and TensorFlow, which is not to happen while memory is limited
-from keras_tagging import build
 from keras_tagging.data import CorpusError
-from keras_tagging.utils import limits
 from keras_tagging.vectors import as_vectors, load_vectors
 
 
@@ -197,18 +195,6 @@ def test_pickles_that_are_trusted(tmp_path):
     assert (tmp_path / "ran").exists()
 
 
-def test_a_pickle_in_the_cache_is_not_opened(tmp_path):
-    path = write(tmp_path / "v", GLOVE)
-    load_vectors(path)
-    (kept,) = (tmp_path / "cache" / "vectors").iterdir()
-    for words in (np.array([Payload(str(tmp_path / "ran"))]), np.array([])):
-        np.savez(kept, words=words, matrix=words)
-        assert load_vectors(path).words == WORDS
-    write(kept, pickle.dumps(Payload(str(tmp_path / "ran"))))
-    assert load_vectors(path).words == WORDS
-    assert not (tmp_path / "ran").exists()
-
-
 # Sizes that are not there
 
 
@@ -275,15 +261,6 @@ def test_two_gigabytes_in_one_line(start, compress, tmp_path):
         refuse(path, message, **road)
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
-def test_compressed_files_without_an_end(compress, tmp_path, monkeypatch):
-    """Behind the limit too: there is the checksum."""
-    monkeypatch.setattr(limits, "VECTOR_CONTENT", 2**20)
-    suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}[compress]
-    path = write(tmp_path / f"v{suffix}", compress(b"a 1\n" + b"\n" * 2**23))
-    refuse(path, "expands to more than 100 times its size", limit=1)
-
-
 def test_words_without_an_end(tmp_path):
     name = "x" * 70_000
     path = write(tmp_path / "v", f"a 1\n{name} 2\n")
@@ -291,15 +268,6 @@ def test_words_without_an_end(tmp_path):
         refuse(path, "v:2: has a word of 70,000 bytes .at most 65,536 are", **road)
     write(path, b"2 1\n" + name.encode() + BINARY)
     refuse(path, "ends before|has a word of|is not a word")
-
-
-def test_words_of_many_marks_are_not_normalised(tmp_path):
-    """NFC takes a second for each."""
-    name = "a" + "\u0301\u0316" * 16_000
-    rows = "".join(f"{name}{number} 1\n" for number in range(50))
-    path = write(tmp_path / "v", f"{rows}caf\u0065\u0301 2\n")
-    assert attempt(path, vocabulary=["caf\u00e9"]).words == ["caf\u00e9"]
-    assert len(attempt(path).words) == 51
 
 
 @pytest.mark.parametrize("value", ["nan", "-inf", "1e999", "1e39", "-NaN", "infinity"])
