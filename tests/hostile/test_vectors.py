@@ -16,6 +16,7 @@ from hostile.mutations import mutate
 from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
 # `build` imports Keras and TensorFlow, which is not to happen while memory is limited
+from keras_tagging import build
 from keras_tagging.data import CorpusError
 from keras_tagging.vectors import as_vectors, load_vectors
 
