@@ -9,7 +9,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from hostile.mutations import mutate, mutate_value
 from hostile.protobuf import BYTES, VARINT, field, fields, key, replaced
 
-from keras_tagging.runtime import wire
+from keras_tagging.runtime.file_check import OPERATIONS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/v0_2"
 NUMBERS = [0, 1, 2, 3, 127, 128, 2**31 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1]
@@ -64,9 +64,9 @@ def check_believed(data):
         assert not len(UnknownFieldSet(message)), "a field that onnx does not know"
         match message:
             case onnx.NodeProto():
-                assert message.op_type in wire.OPERATIONS.get(message.domain, ())
+                assert message.op_type in OPERATIONS.get(message.domain, ())
             case onnx.OperatorSetIdProto():
-                assert message.domain in wire.OPERATIONS
+                assert message.domain in OPERATIONS
             case onnx.TensorProto():
                 assert not message.external_data and not message.data_location
             case onnx.FunctionProto() | onnx.SparseTensorProto():
