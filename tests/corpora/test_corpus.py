@@ -216,72 +216,48 @@ def test_malformed_sentences(tmp_path):
         load_corpus(tmp_path, "conll")
 
 
-# What is known of the real corpora: sentences, tokens and labels of each split.
+# Sentences, tokens and labels of the splits of real corpora.
 ATIS = [(4478, 50497, 120), (500, 5703, 96), (893, 9164, 101)]
 EWT = [(12544, 204577), (2001, 25147), (2077, 25094)]
 ERG = [(19901, 426695, 833), (1904, 44210, 651), (1567, 36492, 673)]
-REAL = {
-    "atis": ("atis", {}, ATIS),
-    "atis with intents": (
-        "atis/atis-2.train.w-intent.iob",
-        {"dev": "atis/atis-2.dev.w-intent.iob", "test": "atis/atis.test.w-intent.iob"},
-        ATIS,
-    ),
-    "atis, all": ("atis/atis.train.iob", {}, [(4978, 56200, 121)]),
-    "conll2000": ("conll2000", {}, [(8936, 211727, 22), (2012, 47377, 19)]),
-    "ewt upos": ("ud-english-ewt", {}, [(*e, 17) for e in EWT]),
-    "ewt xpos": (
-        "ud-english-ewt",
-        {"tag": "xpos"},
-        [(*e, n) for e, n in zip(EWT, (49, 49, 48), strict=True)],
-    ),
-    "ewt deprel": (
+INTENTS = {
+    s: f"atis/atis{x}.w-intent.iob"
+    for s, x in {"dev": "-2.dev", "test": ".test"}.items()
+}
+WSJ = {"dev": "erg-supertags/derived/wsj20.tsv"}
+WSJ["test"] = "erg-supertags/derived/wsj21.tsv"
+GOLD = {"tag_column": 4}
+REAL = [
+    ("atis", {}, ATIS),
+    ("atis/atis-2.train.w-intent.iob", INTENTS, ATIS),
+    ("atis/atis.train.iob", {}, [(4978, 56200, 121)]),
+    ("conll2000", {}, [(8936, 211727, 22), (2012, 47377, 19)]),
+    ("ud-english-ewt", {}, [(*e, 17) for e in EWT]),
+    ("ud-english-ewt", {"tag": "xpos"}, [(*EWT[0], 49), (*EWT[1], 49), (*EWT[2], 48)]),
+    (
         "ud-english-ewt",
         {"tag": "deprel"},
-        [(*e, n) for e, n in zip(EWT, (51, 49, 49), strict=True)],
+        [(*EWT[0], 51), *((*e, 49) for e in EWT[1:])],
     ),
-    "sequoia": ("ud-french-sequoia", {}, [(2231,), (412,), (456,)]),
-    "pmb en": (
+    ("ud-french-sequoia", {}, [(2231,), (412,), (456,)]),
+    ("pmb-ccg/4.0.0/en/gold/eval.conll", GOLD, [(841, 5710, 173)]),
+    (
         "pmb-ccg/4.0.0/en/gold",
-        {"tag_column": 4},
+        GOLD,
         [(7745, 50408, 294), (1174, 7368, 193), (1053, 6821, 180)],
     ),
-    "pmb en eval": (
-        "pmb-ccg/4.0.0/en/gold/eval.conll",
-        {"tag_column": 4},
-        [(841, 5710, 173)],
-    ),
-    "pmb de": (
+    (
         "pmb-ccg/4.0.0/de/gold",
-        {"tag_column": 4},
+        GOLD,
         [(1741, 10126, 160), (559, 3211, 113), (547, 3234, 113)],
     ),
-    "pmb it": (
-        "pmb-ccg/4.0.0/it/gold",
-        {"tag_column": 4},
-        [(685, 3810, 112), (540, 2864, 108), (461, 2531, 106)],
-    ),
-    "pmb nl": (
-        "pmb-ccg/4.0.0/nl/gold",
-        {"tag_column": 4},
-        [(539, 3301, 109), (438, 2659, 110), (491, 3065, 121)],
-    ),
-    "erg": (
-        "erg-supertags/derived/wsj[01]*.tsv",
-        {
-            "dev": "erg-supertags/derived/wsj20.tsv",
-            "test": "erg-supertags/derived/wsj21.tsv",
-        },
-        ERG,
-    ),
-    "questions": ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
-    "genia": ("ccg-genia/GENIA1000.staggedgold", {}, [(1000, 26805, 181)]),
-    "auto 1": ("ccgbank-format/AUTO/00/wsj_0001.auto", {}, [(2, 31, 13)]),
-    "auto 3": ("ccgbank-format/AUTO/00/wsj_0003.auto", {}, [(30, 712, 75)]),
-    "auto 87": ("ccgbank-format/AUTO/00/wsj_0087.auto", {}, [(22, 371, 53)]),
-    "auto": ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
-    "auto toy": ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),
-}
+    ("erg-supertags/derived/wsj[01]*.tsv", WSJ, ERG),
+    ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
+    ("ccg-genia/GENIA1000.staggedgold", {}, [(1000, 26805, 181)]),
+    ("ccgbank-format/AUTO/00/wsj_0087.auto", {}, [(22, 371, 53)]),
+    ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
+    ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),
+]
 
 
 @pytest.mark.slow
@@ -289,21 +265,17 @@ REAL = {
     "KERAS_TAGGING_DATA" not in os.environ,
     reason="KERAS_TAGGING_DATA does not name a folder with the real corpora",
 )
-@pytest.mark.parametrize("case", REAL)
-def test_real_corpora(case):
-    path, options, expected = REAL[case]
+@pytest.mark.parametrize("path, options, expected", REAL)
+def test_real_corpora(path, options, expected):
     root = Path(os.environ["KERAS_TAGGING_DATA"])
     for split in ("dev", "test"):
         if split in options:
             options = {**options, split: root / options[split]}
     corpus = load_corpus(root / path, **options)
     for (_, sentences), counts in zip(corpus.splits(), expected, strict=True):
-        found = (
-            len(sentences),
-            sum(map(len, sentences)),
-            len({tag for sentence in sentences for tag in sentence.tags}),
-        )
-        assert found[: len(counts)] == counts
+        labels = {tag for sentence in sentences for tag in sentence.tags}
+        sizes = len(sentences), sum(map(len, sentences)), len(labels)
+        assert sizes[: len(counts)] == counts
 
 
 @pytest.mark.parametrize(
