@@ -16,12 +16,17 @@ from keras_tagging.cli.analysis import analyse
 from keras_tagging.cli.annotation import annotate, derive, parse, tag
 from keras_tagging.cli.commands import BROKEN_PIPE, command, epilog
 from keras_tagging.cli.comparison import compare
-from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.exports import export
+from keras_tagging.cli.listing import (
+    describe_corpus,
+    list_architectures,
+    list_corpora,
+    list_models,
+    list_vectors,
+)
 from keras_tagging.cli.messages import one_line
-from keras_tagging.cli.models import list_architectures, list_models, list_vectors
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import train

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.inputs import with_columns
-from keras_tagging.cli.loading import Reading, load_model, refuse_others
+from keras_tagging.cli.loading import Reading, load_model, refuse_others, with_columns
 from keras_tagging.cli.messages import warn
 from keras_tagging.cli.options import BeamWidth, CorpusPath, Folder, Run
 from keras_tagging.cli.output import percentages

@@ -13,9 +13,14 @@ from typing import IO, Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.inputs import Input, read_input, read_text, with_columns
 from keras_tagging.cli.jobs import at_work
-from keras_tagging.cli.loading import load_pipeline
+from keras_tagging.cli.loading import (
+    Input,
+    load_pipeline,
+    read_input,
+    read_text,
+    with_columns,
+)
 from keras_tagging.cli.messages import remark, warn
 from keras_tagging.cli.options import (
     BeamWidth,

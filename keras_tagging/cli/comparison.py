@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.inputs import gold_sentences
-from keras_tagging.cli.loading import Reading, load_model, refuse_others
+from keras_tagging.cli.loading import Reading, gold_sentences, load_model, refuse_others
 from keras_tagging.cli.options import BeamWidth, CorpusPath
 
 SIDE = (

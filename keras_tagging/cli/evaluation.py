@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.inputs import gold_sentences
 from keras_tagging.cli.loading import (
     Reading,
+    gold_sentences,
     holds_derivations,
     kinds_reading,
     load_model,

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from keras_tagging import Parser
-from keras_tagging.cli.inputs import Lines, with_columns
+from keras_tagging.cli.loading import Lines, with_columns
 from keras_tagging.data import Sentence
 
 
