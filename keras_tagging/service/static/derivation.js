@@ -44,11 +44,3 @@ export function drawing({ nodes }) {
   const words = leaves.map((leaf) => make("td", { className: "word", textContent: wordOf(leaf.word) }));
   return make("table", { className: "derivation" }, make("tr", {}, ...words), ...rows);
 }
-
-/** The line that an `.auto` file has, as `Derivation.auto`. */
-export function auto({ nodes }, place = 0) {
-  const { category, head, children, pos, original_pos: own, word, predicate, extras = "" } = nodes[place];
-  if (!children) return `(<L ${category} ${pos} ${own} ${word} ${predicate}${extras}>)`;
-  const parts = children.map((child) => auto({ nodes }, child));
-  return [`(<T ${category} ${head} ${children.length}${extras}>`, ...parts, ")"].join(" ");
-}

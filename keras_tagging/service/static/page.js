@@ -1,7 +1,6 @@
 // What is typed, what is asked of the service, and what is done with the answer.
 
 import { annotated, asAnnotated, hideBest, placeBest, tagged } from "./answers.js";
-import { conllu } from "./conllu.js";
 import { $, counted, make, save } from "./elements.js";
 
 const SHARED = 2000; // characters of a text in a link, which grow up to twelvefold there
@@ -16,13 +15,14 @@ const model = () => models.find((m) => m.name === $("model").value);
 async function ask(path, body) {
   const options = body && { method: "POST", body: JSON.stringify(body),
                             headers: { "Content-Type": "application/json" } };
-  let response, found;
+  let response, answer;
   try { response = await fetch(path, options); }
   catch { throw new Error("The service does not answer: is it still running?"); }
-  try { found = await response.json(); }
+  if (response.ok && body?.output === "conllu") return response.text();
+  try { answer = await response.json(); }
   catch { throw new Error(`The answer, ${response.status}, is not of the service: is it still running?`); }
-  if (!response.ok) throw new Error(found.error);
-  return found;
+  if (!response.ok) throw new Error(answer.error);
+  return answer;
 }
 
 // What is typed
@@ -128,20 +128,31 @@ async function run() {
 function show(chosen, text, answer, passed) {
   clear();
   const tags = chosen.kind === "tagger";
-  const found = chosen.kind === "parser" ? answer.sentences.map(asAnnotated) : answer.sentences;
-  $("result").replaceChildren(...(tags ? found.map(tagged) : annotated(found, chosen.language)));
-  const count = chosen.kind === "pipeline" ? counted(found.length, "sentence")
-    : counted(found.reduce((sum, { tokens }) => sum + tokens.length, 0), "token");
+  const sentences = chosen.kind === "parser" ? answer.sentences.map(asAnnotated) : answer.sentences;
+  $("result").replaceChildren(...(tags ? sentences.map(tagged) : annotated(sentences, chosen.language)));
+  const count = chosen.kind === "pipeline" ? counted(sentences.length, "sentence")
+    : counted(sentences.reduce((sum, { tokens }) => sum + tokens.length, 0), "token");
   $("status").textContent = `${count} in ${answer.milliseconds.toFixed(1)} ms, ` +
     `${passed.toFixed(0)} ms with the network`;
-  shown = { chosen, text, answer, found };
+  shown = { chosen, text, answer };
   $("tools").hidden = false;
   $("conllu").hidden = tags; // CoNLL-U has no place for probabilities
-  $("probable").hidden = !tags && !chosen.probabilities && !found.some(({ spans }) => spans.length);
+  $("probable").hidden = !tags && !chosen.probabilities && !sentences.some(({ spans }) => spans.length);
   $("trees").hidden = !document.querySelector(".tree:not([open])");
 }
 
 // What is done with the answer
+
+/** A pipeline writes CoNLL-U itself; a parser gives trees alone. */
+function conllu() {
+  const { chosen, text, answer } = shown;
+  if (chosen.kind === "pipeline") return ask(chosen.command, { model: chosen.name, text, output: "conllu" });
+  return answer.sentences.map(({ tokens, heads, deprels, predicted_tags: tags }, i) => {
+    const rows = tokens.map((form, k) =>
+      [k + 1, form, "_", "_", tags?.[k] || "_", "_", heads[k], deprels[k], "_", "_"].join("\t"));
+    return `${[`# sent_id = ${i + 1}`, ...rows].join("\n")}\n\n`;
+  }).join("");
+}
 
 /** The text stands behind the #, which browsers do not send: no log has it. */
 async function share() {
@@ -191,8 +202,8 @@ $("trees").addEventListener("click", () => {
 });
 $("json").addEventListener("click", () =>
   save(`${shown.chosen.name}.json`, "application/json", JSON.stringify(shown.answer, null, 1)));
-$("conllu").addEventListener("click", () =>
-  save(`${shown.chosen.name}.conllu`, "text/plain", conllu(shown.found, shown.text)));
+$("conllu").addEventListener("click", () => attempt(async () =>
+  save(`${shown.chosen.name}.conllu`, "text/plain", await conllu())));
 $("share").addEventListener("click", share);
 addEventListener("keydown", (event) => { if (event.key === "Escape") hideBest(); });
 addEventListener("scroll", placeBest, { passive: true });
