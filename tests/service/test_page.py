@@ -81,7 +81,7 @@ class Page:
         script = "document.getElementById('text').value = arguments[0]"
         self.browser.execute_script(script, text)
         self.one("#run").click()
-        self.wait(lambda: self.all(".sentence"))
+        self.wait(lambda: self.one("#run").is_enabled() and self.all(".sentence"))
 
     @contextmanager
     def sized(self, width):
@@ -111,8 +111,15 @@ class Page:
 
 @pytest.fixture
 def page(browser, service):
-    page = Page(browser, service.url)
-    yield page
+    """The page of taggers and parsers."""
+    yield Page(browser, service.url)
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+
+
+@pytest.fixture
+def annotator(browser, whole):
+    """The page of a pipeline."""
+    yield Page(browser, whole.url)
     assert [entry["message"] for entry in browser.get_log("browser")] == []
 
 
@@ -226,58 +233,57 @@ def test_nothing_leaves_the_machine(page, browser):
         assert "http" not in file.text.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_a_text_is_annotated(browser, whole, tmp_path):
-    page = Page(browser, whole.url)
-    assert page.one("#given").text == "Text" and page.one("#run").text == "Annotate"
-    assert not page.one("#split").is_displayed()
-    page.type("Dogs bark." + Keys.ENTER)
-    page.wait(lambda: page.all(".tree svg"))
+def test_a_text_is_annotated(annotator, whole, tmp_path):
+    assert (
+        annotator.one("#given").text == "Text"
+        and annotator.one("#run").text == "Annotate"
+    )
+    assert not annotator.one("#split").is_displayed()
+    annotator.type("Dogs bark." + Keys.ENTER)
+    annotator.wait(lambda: annotator.all(".tree svg"))
     body = {"text": "Dogs bark.", "probabilities": True}
     answer = whole.post("/annotate", body).json()["sentences"]
     words = [w for s in answer for t in s["tokens"] for w in t["words"]]
-    assert page.texts(".tree .w") == [word["text"] for word in words]
-    assert page.texts(".tree .p") == [word["upos"] for word in words]
-    assert page.texts(".tree .deprel") == [word["deprel"] for word in words]
-    for summary in page.all(".fields summary"):
+    assert annotator.texts(".tree .w") == [word["text"] for word in words]
+    assert annotator.texts(".tree .p") == [word["upos"] for word in words]
+    assert annotator.texts(".tree .deprel") == [word["deprel"] for word in words]
+    for summary in annotator.all(".fields summary"):
         summary.click()
-    page.wait(lambda: len(page.all("table")) == len(answer))
+    annotator.wait(lambda: len(annotator.all("table")) == len(answer))
     titles = ["ID", "FORM", "LEMMA", "POS", "XPOS", "HEAD", "DEPREL", "Entity"]
-    assert page.texts("th") == titles * len(answer)
-    assert page.texts("td:nth-child(3)") == [word["lemma"] for word in words]
+    assert annotator.texts("th") == titles * len(answer)
+    assert annotator.texts("td:nth-child(3)") == [word["lemma"] for word in words]
     spans = [span for s in answer for span in s["spans"]]
-    assert spans and page.texts("mark span") == [span["label"] for span in spans]
+    assert spans and annotator.texts("mark span") == [span["label"] for span in spans]
     marked = [f"{span['text']}\u00a0{span['label']}" for span in spans]
-    assert page.texts("mark") == marked
-    assert {p.get_attribute("lang") for p in page.all(".marked")} == {"en"}
+    assert annotator.texts("mark") == marked
+    assert {p.get_attribute("lang") for p in annotator.all(".marked")} == {"en"}
     assert (
-        json.loads(page.saved("#json", tmp_path / "whole.json"))["sentences"] == answer
+        json.loads(annotator.saved("#json", tmp_path / "whole.json"))["sentences"]
+        == answer
     )
     counted = "1 sentence in" if len(answer) == 1 else f"{len(answer)} sentences in"
-    assert page.one("#status").text.startswith(counted)
-    page.type(" " + Keys.ENTER)
-    error = page.wait(lambda: page.one("#error").text)
+    assert annotator.one("#status").text.startswith(counted)
+    annotator.type(" " + Keys.ENTER)
+    error = annotator.wait(lambda: annotator.one("#error").text)
     assert error == "Type a text first."
-    assert browser.get_log("browser") == []
 
 
-def test_conllu_is_what_annotate_writes(browser, whole, folder, tmp_path):
-    page = Page(browser, whole.url)
+def test_conllu_is_what_annotate_writes(annotator, folder, tmp_path):
     text = " Don't,\tSir!\n\nIt\u00a0 works |x|\\  \U0001f600.\n \nEnd. "
-    page.run(text)
+    annotator.run(text)
     write = ConlluWriter().write
     expected = "".join(map(write, runtime.load(folder, threads=1).annotate(text)))
     assert expected.count("# newpar") == 3 and "SpacesAfter" in expected
-    assert page.saved("#conllu", tmp_path / "whole.conllu") == expected
-    assert browser.get_log("browser") == []
+    assert annotator.saved("#conllu", tmp_path / "whole.conllu") == expected
 
 
-def test_a_derivation(browser, whole):
+def test_a_derivation(annotator):
     sentences = [GOLD[2], in_fragments()]
-    page = Page(browser, whole.url)
-    page.answers(sentences)
-    page.run("the cat sees a dog .")
-    page.wait(lambda: len(page.all(".derivation")) == 2)
-    shown = page.all(".derivation")
+    annotator.answers(sentences)
+    annotator.run("the cat sees a dog .")
+    annotator.wait(lambda: len(annotator.all(".derivation")) == 2)
+    shown = annotator.all(".derivation")
     for table, sentence in zip(shown, sentences, strict=True):
         rows = [
             [
@@ -292,8 +298,7 @@ def test_a_derivation(browser, whole):
             [(cell.get("colspan", "1"), "".join(cell.itertext())) for cell in row]
             for row in drawn.iter("tr")
         ]
-    assert page.texts(".derivation .word")[-2:] == ["(", "a b"]
-    assert browser.get_log("browser") == []
+    assert annotator.texts(".derivation .word")[-2:] == ["(", "a b"]
 
 
 def in_fragments():
@@ -303,16 +308,15 @@ def in_fragments():
     return Sentence([w for _, w in words], [t for t, _ in words], derivation=derivation)
 
 
-def test_tags_that_are_not_universal_are_not_called_so(browser, whole):
+def test_tags_that_are_not_universal_are_not_called_so(annotator):
     trees = {"head": ["2", "0"], "deprel": ["dep", "root"]}
     both = [["NOUN", "VERB"], ["NNS", "VBP"]]
     sentences = [Sentence(["Dogs", "bark"], None, {"pos": p, **trees}) for p in both]
-    page = Page(browser, whole.url)
     for shown, expected in ((sentences, "POS"), (sentences[:1], "UPOS")):
-        page.answers(shown)
-        page.run("Dogs bark")
+        annotator.answers(shown)
+        annotator.run("Dogs bark")
         titles = [f"Tree with {expected}"] * len(shown)
-        page.wait(lambda t=titles: page.texts(".tree summary") == t)
+        annotator.wait(lambda t=titles: annotator.texts(".tree summary") == t)
 
 
 def spoken(words, label, probability):
@@ -325,143 +329,139 @@ def spoken(words, label, probability):
     return Sentence(words, None, heads, surface, [span])
 
 
-def test_right_to_left(browser, whole):
-    page = Page(browser, whole.url)
-    page.answers(
+def test_right_to_left(annotator):
+    annotator.answers(
         [spoken(["הכלב", "רץ", "Tel"], "PER", 0.9), spoken(["a", "b"], "X", 0.9)]
     )
-    page.run("הכלב")
-    page.all(".fields summary")[0].click()
-    page.wait(lambda: page.all("td"))
+    annotator.run("הכלב")
+    annotator.all(".fields summary")[0].click()
+    annotator.wait(lambda: annotator.all("td"))
 
     def places(selector):
-        return [node.rect["x"] for node in page.all(selector)]
+        return [node.rect["x"] for node in annotator.all(selector)]
 
     words = "section:nth-child({}) .w"
     assert places(words.format(1)) == sorted(places(words.format(1)), reverse=True)
     assert places(words.format(2)) == sorted(places(words.format(2)))
     assert places("th") == sorted(places("th"), reverse=True)
-    directions = [node.get_attribute("dir") for node in page.all(".marked")]
+    directions = [node.get_attribute("dir") for node in annotator.all(".marked")]
     assert directions == ["rtl", "ltr"]
 
 
 @pytest.mark.parametrize("width", [360, 1400])
-def test_5000_characters_fit(browser, whole, width):
-    page = Page(browser, whole.url)
+def test_5000_characters_fit(annotator, width):
     words = ["Donaudampfschifffahrtsgesellschaft", *["Wien", "liegt", "dort"] * 8]
     sentences = [spoken(words, "ORG", 0.6) for _ in range(35)]
     assert sum(len(s.surface.text) for s in sentences) > 5000
-    with page.sized(width):
-        page.answers(sentences)
-        page.run(" ".join(s.surface.text for s in sentences))
-        assert not page.all(".tree svg")
-        page.one("#trees").click()
-        page.one("#probabilities").click()
-        page.wait(lambda: len(page.all(".tree svg")) == 35)
+    with annotator.sized(width):
+        annotator.answers(sentences)
+        annotator.run(" ".join(s.surface.text for s in sentences))
+        assert not annotator.all(".tree svg")
+        annotator.one("#trees").click()
+        annotator.one("#probabilities").click()
+        annotator.wait(lambda: len(annotator.all(".tree svg")) == 35)
 
 
-def test_labels_fit_between_the_bends_of_their_arcs(browser, whole):
+def test_labels_fit_between_the_bends_of_their_arcs(annotator):
     """Also beside a word from which longer arcs start."""
     words = ["lost", "yet", "a", "b", "c", "d"]
     columns = {"head": list("011111"), "deprel": ["root", "advmod", *["dep"] * 4]}
-    page = Page(browser, whole.url)
-    page.answers([Sentence(words, None, columns)])
-    page.run("lost")
+    annotator.answers([Sentence(words, None, columns)])
+    annotator.run("lost")
     script = """const width = (node) => node.getBBox().width;
         return [...document.querySelectorAll("svg .deprel")].map((label) =>
             width(label.parentNode.querySelector("path")) - width(label))"""
-    _, *room = browser.execute_script(script)  # not the root's
+    _, *room = annotator.browser.execute_script(script)  # not the root's
     assert min(room) >= 2 * 12
 
 
-def test_chunk_tags_have_the_colours_of_entities(browser, whole):
-    page = Page(browser, whole.url)
+def test_chunk_tags_have_the_colours_of_entities(annotator):
     tags = ["B-PER", "O", "I-LOC", "B-X", "x-PER"]
     answer = {"tokens": tags, "tags": tags, "probabilities": [0.9] * 5}
     answer |= {"top_tags": [[t] for t in tags], "top_probabilities": [[0.9]] * 5}
-    page.answers([answer])
-    page.choose("tagger")
-    page.run("a")
+    annotator.answers([answer])
+    annotator.choose("tagger")
+    annotator.run("a")
     colours = [
         node.value_of_css_property("background-color")
-        for node in page.all(".token .tag")
+        for node in annotator.all(".token .tag")
     ]
     assert colours[1] == colours[4]  # none
     assert len({*colours}) == 4
 
 
-def test_probabilities_of_entities(browser, whole):
-    page = Page(browser, whole.url)
-    page.answers([spoken(["Ada", "ran"], "PER", 0.95), spoken(["Bo"], "ORG", 0.4)])
-    page.run("Ada")
-    sure, unsure = page.all("mark")
+def test_probabilities_of_entities(annotator):
+    annotator.answers([spoken(["Ada", "ran"], "PER", 0.95), spoken(["Bo"], "ORG", 0.4)])
+    annotator.run("Ada")
+    sure, unsure = annotator.all("mark")
 
     def shown(node):
         script = "return getComputedStyle(arguments[0], '::after').content"
-        return browser.execute_script(script, node)
+        return annotator.browser.execute_script(script, node)
 
     assert shown(sure) == "none" and "40.0%" in shown(unsure)
-    browser.execute_script("arguments[0].focus()", sure)
-    assert page.texts("#best caption, #best .tag, #best .p") == ["Ada", "PER", "95.0%"]
-    page.one("#probabilities").click()
-    assert "95.0%" in shown(sure) and not page.one("#best").is_displayed()
+    annotator.browser.execute_script("arguments[0].focus()", sure)
+    assert annotator.texts("#best caption, #best .tag, #best .p") == [
+        "Ada",
+        "PER",
+        "95.0%",
+    ]
+    annotator.one("#probabilities").click()
+    assert "95.0%" in shown(sure) and not annotator.one("#best").is_displayed()
 
 
-def test_probabilities_of_words(browser, whole):
+def test_probabilities_of_words(annotator):
     columns = {"pos": ["NOUN", "VERB"], "lemma": ["dog", "7"], "feats": ["_", "_"]}
     columns |= {"head": ["2", "0"], "deprel": ["nsubj", "root"]}
     values = {"pos": [0.6912, 0.9996], "lemma": [0.95, 0.0]}
     tree = Sentence(["Dogs", "7"], None, columns, probabilities=values)
     tags = Sentence(["a", "b"], ["X", "Y"], probabilities={"tags": [0.5, 0.75]})
-    page = Page(browser, whole.url)
-    page.answers([tree, tags])
-    page.run("Dogs 7")
-    words = page.all("svg .known")
+    annotator.answers([tree, tags])
+    annotator.run("Dogs 7")
+    words = annotator.all("svg .known")
     assert [word.accessible_name for word in words] == [
         "Dogs NOUN 69.1%",
         "7 VERB > 99.9%",
     ]
 
     def shown():
-        return [node.is_displayed() for node in page.all(".sure")]
+        return [node.is_displayed() for node in annotator.all(".sure")]
 
     assert shown() == [True, False, True, True]  # the last is one pixel wide
-    ActionChains(browser).move_to_element(words[0]).perform()
-    page.wait(lambda: page.one("#best").is_displayed())
+    ActionChains(annotator.browser).move_to_element(words[0]).perform()
+    annotator.wait(lambda: annotator.one("#best").is_displayed())
     best = "#best caption, #best .tag, #best .p"
     expected = ["Dogs", "LEMMA dog", "95.0%", "UPOS NOUN", "69.1%"]
-    assert page.texts(best) == expected
-    browser.execute_script("arguments[0].focus()", words[1])
-    assert page.texts(best) == ["7", "LEMMA 7", "by rule", "UPOS VERB", "> 99.9%"]
-    for summary in page.all(".fields summary"):
+    assert annotator.texts(best) == expected
+    annotator.browser.execute_script("arguments[0].focus()", words[1])
+    assert annotator.texts(best) == ["7", "LEMMA 7", "by rule", "UPOS VERB", "> 99.9%"]
+    for summary in annotator.all(".fields summary"):
         summary.click()
-    page.wait(lambda: len(page.all("td[data-p]")) == 6)
-    assert page.texts(".scroll th")[:3] == ["ID", "FORM", "LEMMA"]
-    told = [cell.get_attribute("data-p") for cell in page.all("td[data-p]")]
+    annotator.wait(lambda: len(annotator.all("td[data-p]")) == 6)
+    assert annotator.texts(".scroll th")[:3] == ["ID", "FORM", "LEMMA"]
+    told = [cell.get_attribute("data-p") for cell in annotator.all("td[data-p]")]
     assert told == ["95.0%", "69.1%", "by rule", "> 99.9%", "50.0%", "75.0%"]
-    assert page.texts("td.unsure") == ["NOUN", "X"]
-    assert [b.get_attribute("class") for b in page.all("button.token")] == [
+    assert annotator.texts("td.unsure") == ["NOUN", "X"]
+    assert [b.get_attribute("class") for b in annotator.all("button.token")] == [
         "token unsure",
         "token",
     ]
-    page.one("#probabilities").click()
+    annotator.one("#probabilities").click()
     assert shown() == [True] * 4
-    assert browser.get_log("browser") == []
 
 
-def test_trees_of_many_sentences_are_drawn_when_they_are_opened(browser, whole):
-    page = Page(browser, whole.url)
-    page.answers([spoken(["a", "b"], "X", 0.9)] * 11)
-    page.run("a b")
-    assert len(page.all(".marked")) == 11 and not page.all("svg")
-    page.one(".tree summary").click()
-    page.wait(lambda: len(page.all("svg")) == 1)
-    page.one("#trees").click()
-    page.wait(lambda: len(page.all("svg")) == 11)
-    page.answers([spoken(["a", "b"], "X", 0.9)] * 10)
-    page.one("#run").click()
-    page.wait(lambda: len(page.all("svg")) == 10)
-    assert not page.one("#trees").is_displayed()
+def test_trees_of_many_sentences_are_drawn_when_they_are_opened(annotator):
+    annotator.answers([spoken(["a", "b"], "X", 0.9)] * 11)
+    annotator.run("a b")
+    assert len(annotator.all(".marked")) == 11 and not annotator.all("svg")
+    annotator.one(".tree summary").click()
+    annotator.wait(lambda: len(annotator.all("svg")) == 1)
+    annotator.one("#trees").click()
+    annotator.wait(lambda: len(annotator.all("svg")) == 11)
+    annotator.answers([spoken(["a", "b"], "X", 0.9)] * 10)
+    annotator.one("#run").click()
+    annotator.wait(lambda: len(annotator.all("svg")) == 10)
+    assert not annotator.one("#trees").is_displayed()
 
 
 def test_an_example_and_an_address_to_share(page, service):
