@@ -66,7 +66,7 @@ def serve():
     ways = (
         (50, "SavedModel", "TensorFlow Serving", "any program with TensorFlow"),
         (140, "ONNX file", "keras_tagging.runtime", "Python, C#, Java, ..."),
-        (240, "service", "a page in the browser", "HTTP: V1, V2, /annotate"),
+        (240, "service", "a page in the browser", "HTTP: JSON, V2"),
     )
     for y, name, first, second in ways:
         kind = "output" if y == 240 else "note"
@@ -83,27 +83,23 @@ def serve():
 
 
 def scale():
-    drawing = Drawing("Shards of the input, annotated side by side, in order", 720, 250)
+    drawing = Drawing("Batches of the input, annotated side by side, in order", 720, 250)
     rows = (60, 110, 160, 210)
     drawing.box(64, 135, "books/", "note", width=90, height=40)
     drawing.text(64, 174, "text, CoNLL-U,")
     drawing.text(64, 192, "JSON, Parquet")
-    for title, x in (("shards", 200), ("workers", 370), ("files", 548)):
+    for title, x in (("batches", 200), ("workers", 370), ("files", 548)):
         drawing.text(x, 24, title)
     workers = (85, 185)
     for worker, y in enumerate(workers, 1):
         drawing.box(370, y, f"worker {worker}: the model", "forward", 160, 38, 13)
     for index, y in enumerate(rows):
         drawing.arrow((110, 135), (138, y), (150, y))
-        drawing.box(200, y, f"shard {index}", "input", width=92, height=30, size=13)
+        drawing.box(200, y, f"batch {index}", "input", width=92, height=30, size=13)
         near = workers[index // 2]
         drawing.arrow((247, y), (278, near), (288, near))
         drawing.arrow((451, near), (472, y), (480, y))
-        name = f"part-00000{index}.conllu"
-        drawing.box(558, y, name, "output", width=150, height=30, size=12)
-        drawing.arrow((634, y), (656, 135), (664, 135), colour=SKIP)
-    drawing.text(692, 128, "each is", colour=SKIP, size=12)
-    drawing.text(692, 144, "checked", colour=SKIP, size=12)
+        drawing.box(558, y, f"file {index}", "output", width=150, height=30, size=12)
     return drawing
 
 
