@@ -83,7 +83,7 @@ def serve():
 
 
 def scale():
-    drawing = Drawing("Batches of the input, annotated side by side, in order", 720, 250)
+    drawing = Drawing("Batches of the input, annotated side by side", 720, 250)
     rows = (60, 110, 160, 210)
     drawing.box(64, 135, "books/", "note", width=90, height=40)
     drawing.text(64, 174, "text, CoNLL-U,")
