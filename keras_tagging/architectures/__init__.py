@@ -10,21 +10,21 @@ from keras_tagging.utils.suggestions import check_known
 
 def of_kind(name: str) -> dict[str, Architecture]:
     """The architectures of a kind of models, by name."""
-    return {found.name: found for found in kinds.find(name).at("architectures")}
+    return {each.name: each for each in kinds.find(name).at("architectures")}
 
 
 def architectures() -> dict[str, Architecture]:
     """The architectures of all kinds, by name; of two with one name, the first."""
-    found = {}
-    for kind, own in kinds.each("architectures"):
-        for architecture in own:
-            if found.setdefault(architecture.name, architecture) is not architecture:
+    by_name = {}
+    for kind, of_kind in kinds.each("architectures"):
+        for architecture in of_kind:
+            if by_name.setdefault(architecture.name, architecture) is not architecture:
                 warnings.warn(
                     f"the kind {kind} has an architecture {architecture.name!r} too, "
                     "which is left out: choose another name",
                     stacklevel=2,
                 )
-    return found
+    return by_name
 
 
 def available() -> list[str]:
@@ -38,9 +38,9 @@ def architecture(name: str) -> Architecture:
     Raises:
         ValueError: if there is none; the message names the nearest, and all.
     """
-    known = architectures()
-    check_known("architecture", name, known)
-    return known[name]
+    by_name = architectures()
+    check_known("architecture", name, by_name)
+    return by_name[name]
 
 
 def resolve_settings(

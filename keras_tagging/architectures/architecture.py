@@ -11,8 +11,8 @@ from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNet
 from keras_tagging.architectures.tasks import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     CharacterNetwork,
-    ContextWindow,
     Embeddings,
+    WindowSettings,
 )
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.encoding.feature_settings import FeatureSettings
@@ -109,13 +109,13 @@ class Architecture:
         check_known("recipe", recipe, RECIPES)
         self.check_keywords(overrides)
         changes = {"fast": [self.fast], "best": [self.fast, self.best]}
-        own = changes.get(recipe, [])
-        found = self.restored(layered(self.paper, *own, defaults, overrides))
-        for part in found.parts.values():
+        layers = [self.paper, *changes.get(recipe, []), defaults, overrides]
+        settings = self.restored(layered(*layers))
+        for part in settings.parts.values():
             if hasattr(part, "refuse_unused"):
                 part.refuse_unused(overrides)
-        found.refuse_leak()
-        return found
+        settings.refuse_leak()
+        return settings
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
         """The settings that `Settings.flat` gave; what it lacks has its default.
@@ -123,10 +123,10 @@ class Architecture:
         Raises:
             ValueError: for an unknown keyword or a value that is not possible.
         """
-        known = self.keywords
+        owner_of = self.keywords
         self.check_keywords(keywords)
         parts = {
-            owner: owner(**{k: v for k, v in keywords.items() if known[k] is owner})
+            owner: owner(**{k: v for k, v in keywords.items() if owner_of[k] is owner})
             for owner in self.owners
         }
         return Settings(self, MappingProxyType(parts))
@@ -141,8 +141,8 @@ def layered(*layers: Mapping[str, object]) -> dict[str, object]:
     chosen: dict[str, object] = {}
     sizes = ("batch_size", "token_budget")
     for layer in layers:
-        given = [name for name in sizes if layer.get(name)]
-        off = dict.fromkeys(sizes) if len(given) == 1 else {}
+        sizes_of_layer = [name for name in sizes if layer.get(name)]
+        off = dict.fromkeys(sizes) if len(sizes_of_layer) == 1 else {}
         chosen = {**chosen, **off, **layer}
     if chosen.get("decoder") == "crf" and "label_smoothing" not in layers[-1]:
         chosen.pop("label_smoothing", None)
@@ -265,8 +265,8 @@ class Settings(Mapping):
         return self.parts.get(CharacterNetwork, CharacterNetwork())
 
     @property
-    def window(self) -> ContextWindow:
-        return self.parts.get(ContextWindow, ContextWindow())
+    def window(self) -> WindowSettings:
+        return self.parts.get(WindowSettings, WindowSettings())
 
     @property
     def network(self):

@@ -7,7 +7,7 @@ from keras_tagging.architectures.stacked_network import Activation, Feedback
 from keras_tagging.architectures.tasks import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
-    ContextWindow,
+    WindowSettings,
     least_weights,
     sizes_of,
 )
@@ -43,7 +43,7 @@ class LabelNetwork(Checked):
     """
 
     kind: ClassVar[str] = "tagger"
-    needs: ClassVar = (TaggerSettings, *TABLES, ContextWindow)
+    needs: ClassVar = (TaggerSettings, *TABLES, WindowSettings)
 
     dropout: Share = 0.0
     layer_dropout: Share = 0.0
@@ -58,12 +58,12 @@ class LabelNetwork(Checked):
     feedback: Feedback = "predicted"
     beam_width: Steps = 1
 
-    def refuse_unused(self, given) -> None:
+    def refuse_unused(self, overrides) -> None:
         """Refuses options of labels that are given where no label is read."""
         for name, needed in _NEEDED.items():
-            if given.get(name, 1) != 1 and self.label_input not in needed:
+            if overrides.get(name, 1) != 1 and self.label_input not in needed:
                 raise ValueError(
-                    f"{name}={given[name]!r} has no effect with "
+                    f"{name}={overrides[name]!r} has no effect with "
                     f"label_input={self.label_input!r}: it needs {' or '.join(needed)}"
                 )
 
@@ -119,19 +119,19 @@ class LabelNetwork(Checked):
             )
 
         labels = gold_labels(self.label_input)
-        given = {} if labels is None else {"labels": labels}
+        options = {} if labels is None else {"labels": labels}
         if self.direction == "bidirectional":
-            future = layer("backward", go_backwards=True)(x, mask=mask, **given)
+            future = layer("backward", go_backwards=True)(x, mask=mask, **options)
             rnn = layer(
                 "forward",
                 future_label_context=self.label_context,
                 future_hidden_context=self.hidden_context,
             )
-            given["future"] = future
+            options["future"] = future
         else:
             rnn = layer(self.direction, go_backwards=self.direction == "backward")
-        found = rnn(x, mask=mask, **given)
-        outputs = {name: found[name] for name in ("logits", "tags")}
+        predictions = rnn(x, mask=mask, **options)
+        outputs = {name: predictions[name] for name in ("logits", "tags")}
         if self.direction == "bidirectional":
             outputs["other_logits"] = future["logits"]
         return functional(inputs, labels, outputs)

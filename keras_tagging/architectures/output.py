@@ -139,14 +139,14 @@ def run_network(network, tokens, labels=None, training=False):
         labels: `(batch, time)` gold labels, or None where they are not known.
         training: whether dropout and gold labels count.
     """
-    given = [ids_of(tokens)]
+    inputs = [ids_of(tokens)]
     if isinstance(tokens, dict):
-        given.append(tokens["letters"])
+        inputs.append(tokens["letters"])
     if reads_labels(network):
         if labels is None:
-            labels = ops.zeros_like(given[0][:, :, 0]) - 1
-        given.append(labels)
-    return network(given if len(given) > 1 else given[0], training=training)
+            labels = ops.zeros_like(inputs[0][:, :, 0]) - 1
+        inputs.append(labels)
+    return network(inputs if len(inputs) > 1 else inputs[0], training=training)
 
 
 def first_feedback(feedback):

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from keras_tagging.architectures.tasks import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
-    ContextWindow,
+    WindowSettings,
     least_weights,
     sizes_of,
     stack_weights,
@@ -104,7 +104,7 @@ class StackedNetwork(Checked):
     needs: ClassVar[tuple[type, ...]] = (
         TaggerSettings,
         *TABLES,
-        ContextWindow,
+        WindowSettings,
         LabelDecoder,
     )
 
@@ -122,12 +122,12 @@ class StackedNetwork(Checked):
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
 
-    def refuse_unused(self, given) -> None:
+    def refuse_unused(self, overrides) -> None:
         """Refuses options of labels that are given where no label is read."""
-        names = [name for name in LabelDecoder.__dataclass_fields__ if name in given]
+        names = [x for x in LabelDecoder.__dataclass_fields__ if x in overrides]
         if names and self.decoder != "i-rnn":
             raise ValueError(
-                f"{names[0]}={given[names[0]]!r} is of decoder='i-rnn': "
+                f"{names[0]}={overrides[names[0]]!r} is of decoder='i-rnn': "
                 f"decoder={self.decoder!r} reads no labels"
             )
         if self.constrained and self.decoder == "i-rnn":
@@ -240,9 +240,9 @@ class StackedNetwork(Checked):
         if self.decoder == "crf":
             count += sum(size * size for size in labels)
         if self.decoder == "i-rnn":
-            own = settings.parts[LabelDecoder]
-            inputs = 2 * units + own.label_context * own.label_dim
-            units = own.label_units
+            decoder = settings.parts[LabelDecoder]
+            inputs = 2 * units + decoder.label_context * decoder.label_dim
+            units = decoder.label_units
             count += units * inputs
-            count += sum(labels) * own.label_dim * min(1, own.label_context)
+            count += sum(labels) * decoder.label_dim * min(1, decoder.label_context)
         return count + units * sum(labels)

@@ -43,7 +43,7 @@ class TaggerSettings:
             its own: "upos", "xpos" and "feats" for instance. None for `Sentence.tags`.
         tag_weights: of the loss of each of these columns; None for 1.
         consistent: whether answers keep to what training has: labels of one word that
-            occur together, and lemmas that are words. See `encoding.column_rules`.
+            occur together, and lemmas that are words. See `encoding.label_columns`.
         min_count: tags that occur less often are left out of the inventory.
         pretrain: how the embeddings of words and labels are learnt before the first
             epoch: "window", "cbow" or None.

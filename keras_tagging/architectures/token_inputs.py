@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from keras_tagging.encoding.feature_settings import FeatureSettings
-from keras_tagging.encoding.label_column import is_inventory
+from keras_tagging.encoding.label_columns import is_inventory
 from keras_tagging.utils.checks import Checked, Share, Steps, Units, Window
 
 
@@ -60,12 +60,12 @@ class CharacterNetwork(Checked):
     character_dropout: Share = 0.0
     max_characters: Steps = 40
 
-    def refuse_unused(self, given) -> None:
+    def refuse_unused(self, overrides) -> None:
         """Refuses options of the network that are given where there is none."""
-        names = [field.name for field in fields(self)[1:] if field.name in given]
+        names = [field.name for field in fields(self)[1:] if field.name in overrides]
         if names and self.character_network is None:
             raise ValueError(
-                f"{names[0]}={given[names[0]]!r} is of a character network, and "
+                f"{names[0]}={overrides[names[0]]!r} is of a character network, and "
                 'character_network=None: give one, such as "lstm"'
             )
 
@@ -82,7 +82,7 @@ class CharacterNetwork(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextWindow(Checked):
+class WindowSettings(Checked):
     """The window of words that a tagger reads around each token.
 
     Args:

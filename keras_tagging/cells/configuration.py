@@ -1,3 +1,5 @@
+"""What cells and layers share of their configuration."""
+
 import keras
 
 MODULES = {
@@ -19,3 +21,12 @@ def config_of(layer, *names):
         if module := MODULES.get(name.rpartition("_")[2]):
             config[name] = module.serialize(value)
     return config
+
+
+def single_precision(dtype):
+    """float32 where a dtype or policy computes in half precision, else as given.
+
+    For layers that must not round: label ids, or sums over many paths.
+    """
+    compute_dtype = keras.dtype_policies.get(dtype).compute_dtype
+    return "float32" if compute_dtype in ("float16", "bfloat16") else dtype

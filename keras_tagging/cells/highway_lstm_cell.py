@@ -143,6 +143,6 @@ class HighwayLSTMCell(LayeredCell):
         return {**super().for_layer(layer), "depth_gate": self.could_read and layer > 1}
 
     def get_config(self):
-        given = {"depth_gate": self.could_read}
-        given |= config_of(self, "peepholes", "forget_bias")
-        return {**super().get_config(), **given}
+        options = {"depth_gate": self.could_read}
+        options |= config_of(self, "peepholes", "forget_bias")
+        return {**super().get_config(), **options}

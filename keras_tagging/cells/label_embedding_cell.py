@@ -1,9 +1,8 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, single_precision
 from keras_tagging.cells.initializers import reseeded
-from keras_tagging.cells.precision import single_precision
 from keras_tagging.cells.regularized_layer import RegularizedLayer
 from keras_tagging.utils.checks import check_choice
 

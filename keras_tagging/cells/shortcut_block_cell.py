@@ -298,8 +298,8 @@ class ShortcutBlockCell(LayeredCell):
         return config
 
     def get_config(self):
-        given = config_of(self, "self_connection", "mapping", "bernoulli_p")
-        return {**super().get_config(), **given, **self._given}
+        options = config_of(self, "self_connection", "mapping", "bernoulli_p")
+        return {**super().get_config(), **options, **self._given}
 
 
 def connect(place, value, parts):

@@ -191,6 +191,6 @@ class SkipLSTMCell(LayeredCell):
 
     def get_config(self):
         skip, gate = self._given
-        given = {"skip": skip, "gate": gate}
-        given |= config_of(self, "mapping", "forget_bias")
-        return {**super().get_config(), **given}
+        options = {"skip": skip, "gate": gate}
+        options |= config_of(self, "mapping", "forget_bias")
+        return {**super().get_config(), **options}

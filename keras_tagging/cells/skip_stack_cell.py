@@ -87,16 +87,16 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
         states = list(states)
         for cell in self.cells:
             first = len(states) - len(cell.state_sizes)
-            states, own = states[:first], states[first:]
+            states, of_cell = states[:first], states[first:]
             read = {"below_cell": c[-1]}
             if len(h) > 1:
                 read |= {"skip": h[-2], "skip_cell": c[-2]}
             x = [h[-1], *(read[name] for name in cell.reads)]
             x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
-            output, own = cell(x, own, training=training)
+            output, of_cell = cell(x, of_cell, training=training)
             h.append(output)
-            c.append(own[-1])
-            new_states = own + new_states
+            c.append(of_cell[-1])
+            new_states = of_cell + new_states
         return h[-1], new_states
 
     # Keras calls these before and after its loop: each cell has masks of its own

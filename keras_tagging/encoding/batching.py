@@ -148,9 +148,9 @@ class EncodedSentences:
         if multiple > 1:
             width = int(round_up(width, multiple))
             count = padded_rows(count, 1 + real.size)
-        found = np.zeros((round_up(count, devices), width), "int32")
-        found[1 : 1 + len(rows), : letters.shape[1]] = letters[:, :width]
-        return found
+        padded = np.zeros((round_up(count, devices), width), "int32")
+        padded[1 : 1 + len(rows), : letters.shape[1]] = letters[:, :width]
+        return padded
 
 
 def ids_of(tokens):

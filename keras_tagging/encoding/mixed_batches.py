@@ -76,7 +76,7 @@ class TextPlan:
         total = int(self._ends[-1])
         places = (number * self.batches + np.arange(self.batches)) % total
         of_window = np.searchsorted(self._ends, places, side="right")
-        found: list = [None] * self.batches
+        chosen: list = [None] * self.batches
         for window in np.unique(of_window).tolist():
             sentences = self._window(window)
             plan = self._plan(window, sentences)
@@ -84,8 +84,8 @@ class TextPlan:
             if len(plan) != self._ends[window] - first:
                 raise self._changed()
             for i in np.flatnonzero(of_window == window):
-                found[i] = [sentences[j] for j in plan[places[i] - first]]
-        return found
+                chosen[i] = [sentences[j] for j in plan[places[i] - first]]
+        return chosen
 
     def _plan(self, number: int, window: list[Sentence]) -> list[np.ndarray]:
         lengths = np.array([len(sentence) for sentence in window])
@@ -132,7 +132,7 @@ class MixedBatches:
         teach: Callable[[list[Sentence]], TrainingBatches],
     ):
         self.gold, self.text, self._teach = gold, text, teach
-        self._taught: TrainingBatches | None = None
+        self._text_batches: TrainingBatches | None = None
         self._chosen: list[np.ndarray] = []
 
     @property
@@ -147,24 +147,24 @@ class MixedBatches:
         batches = self.text.epoch(number)
         ends = np.cumsum([0, *map(len, batches)])
         self._chosen = [np.arange(*pair) for pair in zip(ends, ends[1:], strict=False)]
-        self._taught = self._teach([s for batch in batches for s in batch])
+        self._text_batches = self._teach([s for batch in batches for s in batch])
 
     def __len__(self) -> int:
         return len(self.gold) + len(self.text)
 
     def __iter__(self):
-        if self._taught is None:  # Keras looks at a batch before the first epoch
+        if self._text_batches is None:  # Keras looks at a batch before the first epoch
             yield from self.gold
             return
         rng = np.random.default_rng([self.gold.seed, self.epoch, 1])
         most, of_text = len(self.gold), iter(self._chosen)
-        given = 0
+        count = 0
         for number, batch in enumerate(self.gold, 1):
             yield batch
-            while given * most < number * len(self.text):
-                arrays = self._taught.arrays(next(of_text))
+            while count * most < number * len(self.text):
+                arrays = self._text_batches.arrays(next(of_text))
                 yield self.gold.drawn(arrays, rng)
-                given += 1
+                count += 1
 
     @property
     def soft(self):

@@ -238,10 +238,10 @@ class TokenFeatures:
         Each distinct token, with its columns, is looked up once.
         """
         strings, places = _distinct(strings)
-        found = self._encoded(strings)
+        ids = self._encoded(strings)
         if not self.letters:
-            return found[places]
-        return {**found, "ids": found["ids"][places]}
+            return ids[places]
+        return {**ids, "ids": ids["ids"][places]}
 
     def _encoded(self, strings: dict[str, list[str]]) -> np.ndarray | dict:
         parts = [self(chunk) for chunk in _chunks(strings)]
@@ -271,12 +271,12 @@ class TokenFeatures:
         """
         strings = dict.fromkeys(("tokens", *self.columns), words)  # columns are unused
         name = "word" if "word" in self.names else "vector"
-        found = []
+        forms = []
         for chunk in _chunks(strings):
             columns = [each.numpy().tolist() for each in self._forms(chunk)[name]]
             rows = zip(*columns, strict=True)
-            found += [tuple(form.decode() for form in row) for row in rows]
-        return found
+            forms += [tuple(form.decode() for form in row) for row in rows]
+        return forms
 
     def table_of(self, name: str) -> str:
         """The vocabulary for the values of a column."""
@@ -299,8 +299,8 @@ class TokenFeatures:
                 normalised = tf.strings.regex_replace(normalised, pattern, replacement)
             every = [raw, lower, normalised]
             words = every if self.lookup == "cascade" else [normalised]
-            found = {"word": words, "vector": words, CLUSTER: every}
-            forms = {name: found[name] for name in found if name in self.names}
+            forms_of = {"word": words, "vector": words, CLUSTER: every}
+            forms = {name: forms_of[name] for name in forms_of if name in self.names}
         for name, n in self.affixes.items():
             start = tf.maximum(length + n, 0) if n < 0 else tf.zeros_like(length)
             forms[name] = [_substr(raw, start, abs(n))]

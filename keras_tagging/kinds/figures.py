@@ -7,7 +7,7 @@ import numpy as np
 from keras_tagging.data.named_columns import CHUNK_FIGURES
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.encoding.batching import slices
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.metrics.raw_text import segmentation_scores

@@ -15,8 +15,7 @@ from keras_tagging.data.named_columns import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import spaced, spans_of
-from keras_tagging.encoding.column_rules import ColumnRules
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 from keras_tagging.kinds.kind import Output
 from keras_tagging.kinds.predictor import Predictor
 

@@ -197,13 +197,13 @@ class BidirectionalStack(keras.layers.Layer):
             h.append(ops.split(both, 2, axis=-1))
             c.append(cells)
             below = [both, both] if self.merge == "layer" else h[-1]
-        found = [both]
+        outputs = [both]
         if self.return_directions:
             one_sided = h[1 if self.merge == "layer" else -1]
-            found.append(ops.concatenate(one_sided, axis=-1))
+            outputs.append(ops.concatenate(one_sided, axis=-1))
         if tokens:
-            found = [tokens.unpack(x) for x in found]
-        return tuple(found) if self.return_directions else found[0]
+            outputs = [tokens.unpack(x) for x in outputs]
+        return tuple(outputs) if self.return_directions else outputs[0]
 
     def compute_mask(self, inputs, mask=None):
         return [mask, mask] if self.return_directions else mask
@@ -215,8 +215,8 @@ class BidirectionalStack(keras.layers.Layer):
     def get_config(self):
         names = ("num_layers", "merge", "dropout", "seed")
         names += ("return_directions", "variational")
-        given = {"cell": self.cell_config, "input_layer": self.input_activation}
-        return {**super().get_config(), **given, **config_of(self, *names)}
+        options = {"cell": self.cell_config, "input_layer": self.input_activation}
+        return {**super().get_config(), **options, **config_of(self, *names)}
 
     @classmethod
     def from_config(cls, config):

@@ -154,8 +154,8 @@ class CharacterEncoder(keras.layers.Layer):
     def get_config(self):
         names = ("num_characters", "units", "kind", "embedding_dim", "dropout", "seed")
         names += ("kernel_initializer", "recurrent_initializer")
-        own = {
+        options = {
             **config_of(self, *names),
             **config_of(self.table, "embeddings_initializer"),
         }
-        return {**super().get_config(), **own}
+        return {**super().get_config(), **options}

@@ -2,8 +2,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
-from keras_tagging.cells.precision import single_precision
+from keras_tagging.cells.configuration import config_of, single_precision
 from keras_tagging.layers.loop import as_mask
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
@@ -74,8 +73,8 @@ class ChunkDecoder(keras.layers.Layer):
         return keras.KerasTensor(inputs.shape[:-1], "int32")
 
     def get_config(self):
-        own = config_of(self, "tags", "scheme", "from_logits")
-        return {**super().get_config(), **own}
+        options = config_of(self, "tags", "scheme", "from_logits")
+        return {**super().get_config(), **options}
 
 
 def logarithms(probabilities, mask):

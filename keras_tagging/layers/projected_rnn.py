@@ -4,8 +4,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.splitting import split
-from keras_tagging.layers.hoisted_gradient import can_hoist, hoist_gradient
-from keras_tagging.layers.loop import run_loop
+from keras_tagging.layers.loop import can_hoist, hoist_gradient, run_loop
 
 
 @keras.saving.register_keras_serializable("keras_tagging")

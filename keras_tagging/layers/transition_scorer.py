@@ -1,3 +1,7 @@
+"""The scores of a parser's moves, whose gradient reaches back some steps."""
+
+from functools import partial
+
 import keras
 import numpy as np
 from keras import ops
@@ -5,7 +9,8 @@ from keras import ops
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
-from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
+from keras_tagging.cells.splitting import split
+from keras_tagging.layers.loop import over_time
 from keras_tagging.transitions import (
     DEPRELS,
     JointScorer,
@@ -15,6 +20,92 @@ from keras_tagging.transitions import (
     transition_system,
 )
 from keras_tagging.utils.checks import check_choice
+
+TRUNCATIONS = ("sliding", "chunked")
+
+
+def run_truncated(cell, projected, limit=None, truncation="sliding"):
+    r"""The outputs of a recurrent cell; backpropagation through time is truncated.
+
+    "Errors are propagated backwards to layers in previous time steps until a limit
+    :math:`\tau` is reached": Elkaref & Bohnet (2017), section 5, :cite:`elkaref2017`.
+    The outputs are those of the whole sequence, whatever the limit. A loop without
+    gradient finds all states; then all windows of the limit are run at once, each from
+    the state before it, so that no loop over time has a gradient.
+
+    Args:
+        cell: a `RecurrentCell`; its first state is zeros.
+        projected: `(batch, time, size)`, what `cell.project` gave.
+        limit: :math:`\tau`; None for no limit.
+        truncation: "sliding": the error of every step reaches the `limit` steps before
+            it. "chunked": the sequence is cut into chunks of `limit` steps and errors
+            stay within; that is quicker by a factor of `limit` in the recurrence.
+
+    Returns:
+        `(batch, time, units)`.
+    """
+    weights = list(cell.recurrent_weights())
+    if not weights:  # nothing recurs
+        return cell.step(projected, None)[0]
+    nothing = cell.get_initial_state(ops.shape(projected)[0])
+    if limit is None:
+        step = partial(cell.step, weights=weights)
+        return over_time(step, projected, nothing, None)
+
+    frozen = [ops.stop_gradient(weight) for weight in weights]
+
+    def step(x, states):
+        _, states = cell.step(x, states, weights=frozen)
+        return ops.concatenate(states, -1), states
+
+    states = over_time(step, ops.stop_gradient(projected), nothing, None)
+    states = ops.stop_gradient(states)
+    run = _sliding if truncation == "sliding" else _chunked
+    return run(partial(cell.step, weights=weights), projected, states, limit, nothing)
+
+
+def _split(states, like):
+    """The states as a list, with the axes before the last one flattened."""
+    sizes = [state.shape[-1] for state in like]
+    ends = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
+    flat = ops.reshape(states, (-1, sum(sizes)))
+    return split(flat, ends)
+
+
+def _sliding(step, projected, states, limit, like):
+    batch, time = ops.shape(projected)[:2]
+    size = projected.shape[-1]
+    # of step t: the state after step t - limit - 1, and then the steps up to t
+    before = ops.pad(states, ((0, 0), (limit + 1, 0), (0, 0)))[:, :time]
+    before = _split(before, like)
+    inputs = ops.pad(projected, ((0, 0), (limit, 0), (0, 0)))
+    number = ops.tile(ops.arange(time), [batch])
+    for back in range(limit, -1, -1):
+        x = inputs[:, limit - back : limit - back + time]
+        output, before = step(ops.reshape(x, (-1, size)), before)
+        # what would be before the first step leaves the state at zero
+        exists = ops.expand_dims(number >= back, -1)
+        before = [ops.where(exists, state, 0.0) for state in before]
+    return ops.reshape(output, (batch, time, output.shape[-1]))
+
+
+def _chunked(step, projected, states, limit, like):
+    batch, time = ops.shape(projected)[:2]
+    size = projected.shape[-1]
+    chunks = -(-time // limit)
+    padding = ((0, 0), (0, chunks * limit - time), (0, 0))
+    inputs = ops.reshape(ops.pad(projected, padding), (batch * chunks, limit, size))
+    # the state after the last step of the chunk before
+    ends = ops.pad(states, ((0, 0), (limit, 0), (0, 0)))[:, limit - 1 :: limit]
+    before = _split(ends[:, :chunks], like)
+    outputs = []
+    for i in range(limit):
+        output, before = step(inputs[:, i], before)
+        outputs.append(output)
+    outputs = ops.stack(outputs, 1)
+    outputs = ops.reshape(outputs, (batch, chunks * limit, outputs.shape[-1]))
+    return outputs[:, :time]
+
 
 DROPPED = ("configurations", "tokens")
 
@@ -80,7 +171,7 @@ class TransitionScorer(keras.layers.Layer):
         grammar: a `ccg.Grammar`: the system is "ccg" with its rules, and the labels are
             its categories. None for all other systems.
         truncation_limit, truncation: how far and which way errors go back in time, as
-            in :func:`keras_tagging.layers.truncation.run_truncated`.
+            in :func:`keras_tagging.layers.transition_scorer.run_truncated`.
         input_dropout: fraction of the input dropped in training.
         dropped: "configurations": each is dropped on its own, as in the paper;
             "tokens": a token, and a label, is dropped once for all configurations
@@ -285,12 +376,12 @@ class TransitionScorer(keras.layers.Layer):
         tables = [ops.reshape(table, (-1, size)) for table in tables]
         first = ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
         parts = []
-        for table, found, begin in zip(
+        for table, numbers, begin in zip(
             tables, (nodes, labels), (first, 0), strict=True
         ):
-            if places := found.shape[-1]:
+            if places := numbers.shape[-1]:
                 begin = ops.add(begin * places, np.arange(places, dtype="int32"))
-                rows = ops.add(found * places, begin)
+                rows = ops.add(numbers * places, begin)
                 parts.append(ops.sum(ops.take(table, rows, axis=0), -2))
         if self.cell.bias is not None:
             parts.append(self.cell.bias)
@@ -375,8 +466,8 @@ def parse_jointly(joint, tokens, lengths):
         lengths: `(batch,)` int32.
     """
     parts = [
-        scorer.scoring(own, joint.beam_width)
-        for scorer, own in zip(joint.scorers, tokens, strict=True)
+        scorer.scoring(vectors, joint.beam_width)
+        for scorer, vectors in zip(joint.scorers, tokens, strict=True)
     ]
     lengths, width = ops.cast(lengths, "int32"), ops.shape(tokens[0])[1] + 2
     return joint.search(KerasEngine(), parts, lengths, width)

@@ -56,5 +56,5 @@ class WordClassEmbedding(keras.layers.Layer):
 
     def get_config(self):
         initializer = keras.initializers.serialize(self.embeddings_initializer)
-        own = {"rows": self._rows.tolist(), "dim": self.dim}
-        return super().get_config() | own | {"embeddings_initializer": initializer}
+        options = {"rows": self._rows.tolist(), "dim": self.dim}
+        return super().get_config() | options | {"embeddings_initializer": initializer}

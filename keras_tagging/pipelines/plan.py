@@ -7,7 +7,7 @@ from math import ceil
 from keras_tagging.architectures import PARSERS, RECIPES, architecture
 from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.encoding.label_column import scripts_of
+from keras_tagging.encoding.label_columns import scripts_of
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, kind_of_part
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.vectors.languages import TRAINABLE, LanguageWords

@@ -9,8 +9,7 @@ from keras_tagging.data.named_columns import RESERVED
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import find_cycle
-from keras_tagging.encoding.column_rules import ColumnRules
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.kinds.tagging import Tagging, lists_of

@@ -23,9 +23,9 @@ _PRIME = np.uint64(0x100000001B3)
 
 def lower(codes: np.ndarray) -> np.ndarray:
     """Code points in small letters, one for one."""
-    found, places = np.unique(codes, return_inverse=True)
-    small = [chr(code).lower() for code in found.tolist()]
-    small = [ord(s) if len(s) == 1 else c for s, c in zip(small, found, strict=True)]
+    distinct, places = np.unique(codes, return_inverse=True)
+    small = [chr(code).lower() for code in distinct.tolist()]
+    small = [ord(s) if len(s) == 1 else c for s, c in zip(small, distinct, strict=True)]
     return np.array(small, "uint64")[places.reshape(codes.shape)]
 
 
@@ -42,12 +42,12 @@ class Lexicon:
     def __init__(self, words: Iterable[str]):
         self.words: list[np.ndarray] = []
         self.beginnings: list[np.ndarray] = []
-        known = [lower(codes_of(word)) for word in words if 0 < len(word) <= LONGEST]
-        sizes = np.array([len(word) for word in known], int)
-        table = np.zeros((len(known), LONGEST), "uint64")
-        for row, word in zip(table, known, strict=True):
+        lowered = [lower(codes_of(word)) for word in words if 0 < len(word) <= LONGEST]
+        sizes = np.array([len(word) for word in lowered], int)
+        table = np.zeros((len(lowered), LONGEST), "uint64")
+        for row, word in zip(table, lowered, strict=True):
             row[: len(word)] = word
-        hashes = np.zeros(len(known), "uint64")
+        hashes = np.zeros(len(lowered), "uint64")
         for size in range(1, LONGEST + 1):
             hashes = hashes * _PRIME + table[:, size - 1]
             self.words.append(np.unique(hashes[sizes == size]))
@@ -64,7 +64,7 @@ class Lexicon:
             with the symbol, that ends with it, and that has it and the next one.
         """
         codes = lower(codes)
-        found = np.zeros((len(codes), len(NAMES)), "int32")
+        lengths = np.zeros((len(codes), len(NAMES)), "int32")
         places = np.arange(len(codes))
         hashes = np.zeros(len(codes), "uint64")
         for size in range(1, LONGEST + 1):
@@ -72,21 +72,21 @@ class Lexicon:
             places, hashes = places[real], hashes[real]
             hashes = hashes * _PRIME + codes[places + size - 1]
             starts = places[_among(hashes, self.words[size - 1])]
-            found[starts, 0] = size
-            found[starts + size - 1, 1] = size
+            lengths[starts, 0] = size
+            lengths[starts + size - 1, 1] = size
             for reach in range(size - 1):
-                found[starts + reach, 2] = size
+                lengths[starts + reach, 2] = size
             going_on = _among(hashes, self.beginnings[size - 1])
             places, hashes = places[going_on], hashes[going_on]
-        return found
+        return lengths
 
 
-def _among(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _among(values: np.ndarray, members: np.ndarray) -> np.ndarray:
     """Which values are among those that are known and sorted."""
-    if not len(known):
+    if not len(members):
         return np.zeros(len(values), bool)
-    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return known[places] == values
+    places = np.minimum(np.searchsorted(members, values), len(members) - 1)
+    return members[places] == values
 
 
 #: the classes of characters, each with the general categories of Unicode that it has
@@ -160,11 +160,11 @@ class CharacterFeatures:
     def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
         """Set vocabularies that were counted earlier, such as a saved model's."""
         self.vocabularies = vocabularies
-        known = vocabularies["character"]
-        self._ids = {character: i for i, character in enumerate(known, FIRST_ID)}
+        characters = vocabularies["character"]
+        self._ids = {character: i for i, character in enumerate(characters, FIRST_ID)}
         # they are sorted by frequency
         counts = {character: -i for character, i in self._ids.items()}
-        rare = -len(known) - FIRST_ID
+        rare = -len(characters) - FIRST_ID
         counts |= {mark: counts.get(mark, rare) for mark in STRAIGHT}
         self._straight = straight_table(straightened(counts))
         self._rows = np.zeros((CODES, 2), "int32")
@@ -189,8 +189,8 @@ class CharacterFeatures:
         rows = self._encoded(codes)
         if len(self.names) == rows.shape[1]:
             return rows
-        found = (lexicon or self.lexicon).columns(codes)
-        return np.concatenate([rows, 1 + found], 1)
+        lengths = (lexicon or self.lexicon).columns(codes)
+        return np.concatenate([rows, 1 + lengths], 1)
 
     def _encoded(self, codes):
         rows = self._rows[codes]
@@ -251,10 +251,10 @@ def encoded_apart(
     counts = [Counter(surface.tokens) for surface in surfaces]
     all_words = sum(counts, Counter())
     for part in np.array_split(np.arange(len(surfaces)), min(PARTS, len(surfaces))):
-        own = sum((counts[place] for place in part), Counter())
+        words_of_part = sum((counts[place] for place in part), Counter())
         first, last = surfaces[part[0]], surfaces[part[-1]]
         bounds = [first.start, last.start + len(last.text)]
         begin, end = np.searchsorted(symbols.offsets, bounds)
-        others = Lexicon(all_words - own)
+        others = Lexicon(all_words - words_of_part)
         ids[begin:end] = features.encode(symbols.codes[begin:end], others)
     return ids

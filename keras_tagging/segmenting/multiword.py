@@ -88,19 +88,19 @@ class MultiwordSplitter:
         return with_case(token, words) if words else [token]
 
     def _by_rule(self, token: str) -> Words | None:
-        found = []
+        analyses = []
         sizes = range(min(self.longest, len(token) - 1), 0, -1)
         for size in sizes:
             if rule := self.suffixes.get(token[-size:]):
                 count, (first, *others) = rule
-                found.append((count, (token[:-size] + first, *others)))
+                analyses.append((count, (token[:-size] + first, *others)))
                 break
         for size in sizes:
             if rule := self.prefixes.get(token[:size]):
                 count, (*others, last) = rule
-                found.append((count, (*others, last + token[size:])))
+                analyses.append((count, (*others, last + token[size:])))
                 break
-        return max(found)[1] if found else None
+        return max(analyses)[1] if analyses else None
 
 
 def best_rules(rules: Mapping[tuple[str, Words], set]) -> dict[str, tuple[int, Words]]:

@@ -166,12 +166,12 @@ class Segmentation:
         """
         group, rows = [], 0
         for text in texts:
-            own = 1 + len(text) // WINDOW
-            if group and rows + own > self._rows:
+            windows = 1 + len(text) // WINDOW
+            if group and rows + windows > self._rows:
                 yield from self._together(group)
                 group, rows = [], 0
             group.append(text)
-            rows += own
+            rows += windows
         yield from self._together(group)
 
     def _together(self, texts: list[str]) -> Iterator[list[Sentence]]:
@@ -180,9 +180,9 @@ class Segmentation:
             return
         streams = [TextStream(text) for text in texts]
         windows = [list(self._windows(stream)) for stream in streams]
-        logits = self._logits_of([each.ids for own in windows for each in own])
-        for stream, own in zip(streams, windows, strict=True):
-            scored = [(each, each.own(next(logits))) for each in own]
+        logits = self._logits_of([each.ids for of_text in windows for each in of_text])
+        for stream, of_text in zip(streams, windows, strict=True):
+            scored = [(each, each.of_symbols(next(logits))) for each in of_text]
             yield list(self.sentences(stream, scored))
 
     def _logits_of(self, parts: list[np.ndarray]) -> Iterator[np.ndarray]:
@@ -215,7 +215,7 @@ class Segmentation:
     def scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
         """The windows of a stream, and the logits `(symbols, labels)` of each."""
         for windows in self._windows(stream):
-            yield windows, windows.own(self.logits(windows.ids))
+            yield windows, windows.of_symbols(self.logits(windows.ids))
 
     def sentences(
         self, stream: TextStream, scored: Iterable[tuple[Windows, np.ndarray]]
@@ -277,8 +277,8 @@ def _tokens(labelled: Labelled) -> Iterator[Token]:
         last = offsets[-1]
         ends = (offsets[len(offsets) - len(labels) + places] + 1).tolist()
         # behind the last end a token may begin that has none yet
-        found = zip(starts, ends, labels[places].tolist(), strict=False)
-        for start, end, label in found:
+        tokens = zip(starts, ends, labels[places].tolist(), strict=False)
+        for start, end, label in tokens:
             if end - start > limits.SEGMENT_CHARACTERS:
                 *parts, (start, end) = _parts(start, end, offsets)
                 yield from ((*part, TOKEN) for part in parts)

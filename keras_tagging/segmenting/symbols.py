@@ -70,15 +70,15 @@ def symbols_of(text: str, start: int = 0, breaks: int = 2) -> Symbols:
     begins[1:] |= ~white[:-1]
     begins[:1] = True
     places = np.flatnonzero(begins)
-    found = codes[places]
+    symbols = codes[places]
     blanks = white[places]
-    found[blanks] = BLANK
+    symbols[blanks] = BLANK
     if blanks.any():
         ends = np.add.reduceat(_line_ends(codes), places)
         sizes = np.diff(places, append=len(codes))
         ends = (ends >= breaks) | (sizes > limits.WHITE_CHARACTERS)
-        found[blanks & ends] = PARAGRAPH
-    return Symbols(found, start + places, start + len(codes))
+        symbols[blanks & ends] = PARAGRAPH
+    return Symbols(symbols, start + places, start + len(codes))
 
 
 def _line_ends(codes: np.ndarray) -> np.ndarray:

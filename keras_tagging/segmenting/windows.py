@@ -131,7 +131,7 @@ class Windows:
     size: int
     lead: np.ndarray
 
-    def own(self, outputs: np.ndarray) -> np.ndarray:
+    def of_symbols(self, outputs: np.ndarray) -> np.ndarray:
         """The outputs for `symbols`, from those of `ids` `(rows, time, outputs)`."""
         rows, columns = np.divmod(np.arange(len(self.symbols)), self.size)
         return outputs[rows, columns + self.lead[rows]]
@@ -175,12 +175,12 @@ def windows_of(
             height = padded_rows(len(starts), rows) if multiple > 1 else len(starts)
             places = (starts - leads)[:, None] + np.arange(time)
             real = places < stops[:, None]
-            found = encode(codes[: stops[-1]])
-            ids = np.zeros((height, time, found.shape[1]), "int32")
-            ids[: len(starts)][real] = found[places[real]]
+            encoded = encode(codes[: stops[-1]])
+            ids = np.zeros((height, time, encoded.shape[1]), "int32")
+            ids[: len(starts)][real] = encoded[places[real]]
             following = np.append(codes[begin + 1 : last + 1], PARAGRAPH)[:count]
             stop = int(offsets[last]) if last < len(codes) else end
-            own = Symbols(codes[begin:last], offsets[begin:last], stop)
-            yield Windows(ids, own, following, size, leads)
+            symbols = Symbols(codes[begin:last], offsets[begin:last], stop)
+            yield Windows(ids, symbols, following, size, leads)
             keep = max(0, last - context)
             codes, offsets, begin = codes[keep:], offsets[keep:], last - keep

@@ -1,5 +1,4 @@
-"""The cells of Wu et al. (2016, 2017), one case a table row, and that of Lample et al.,
-with their references."""
+"""Every cell with its reference; those of Wu et al. (2016, 2017) a case a table row."""
 
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -7,10 +6,21 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 from keras import ops
-from reference import coupled_lstm, highway, shortcut_block, skip_lstm, skip_stack
+from reference import (
+    coupled_lstm,
+    gru,
+    highway,
+    parser,
+    shortcut_block,
+    skip_lstm,
+    skip_stack,
+)
 
 from keras_tagging.cells import (
     CoupledLSTMCell,
+    ElmanCell,
+    FeedForwardCell,
+    GRUCell,
     HighwayLSTMCell,
     LayeredCell,
     RecurrentHighwayCell,
@@ -20,8 +30,8 @@ from keras_tagging.cells import (
 
 UNITS, FEATURES = 4, 3
 # Padded sentences: rows of TIME steps. The first two are mirror images.
-LENGTHS = np.array([5, 5, 3, 1, 0])
-TIME, BATCH = 5, len(LENGTHS)
+LENGTHS = np.array([4, 4, 3, 1, 0])
+TIME, BATCH = 4, len(LENGTHS)
 MASK = np.arange(TIME) < LENGTHS[:, None]
 
 
@@ -29,6 +39,41 @@ class Case(NamedTuple):
     cell_class: type
     reference: Any
     settings: dict[str, Any]
+
+
+class OneState:
+    """A reference of a cell that has one state, and reads no other layer."""
+
+    @staticmethod
+    def reads(settings):
+        return ()
+
+    @staticmethod
+    def num_states(settings):
+        return 1
+
+    @staticmethod
+    def for_layer(layer, settings):
+        return settings
+
+
+class OfGRU(OneState):
+    @staticmethod
+    def step(x, states, weights, settings):
+        arrays = weights["kernel"], weights["recurrent_kernel"]
+        bias = weights.get("bias", np.zeros(arrays[0].shape[1]))
+        return [gru.step(x, *states, (*arrays, bias), settings.get("update", "new"))]
+
+
+class OfParser(OneState):
+    """The feed-forward layer and Elman's of Elkaref & Bohnet (2017)."""
+
+    @staticmethod
+    def step(x, states, weights, settings):
+        weights = {"bias": np.zeros(weights["kernel"].shape[1])} | weights
+        name = settings.get("activation", "relu")
+        function = {"relu": lambda a: np.maximum(a, 0), "tanh": np.tanh}[name]
+        return parser.step(x, states, weights, "h", function)
 
 
 def skip(**settings):
@@ -108,6 +153,11 @@ CASES = {
     "block-learned-bernoulli": block(gate="learned-bernoulli"),
     # Section 2.1 of Lample et al. (2016)
     "coupled-lstm": Case(CoupledLSTMCell, coupled_lstm, {}),
+    # Section 2.1 of Kadari et al. (2018), sections 3.2 and 7 of Elkaref & Bohnet (2017)
+    "gru": Case(GRUCell, OfGRU, {}),
+    "gru-keep": Case(GRUCell, OfGRU, {"update": "keep"}),
+    "elman": Case(ElmanCell, OfParser, {}),
+    "feed-forward": Case(FeedForwardCell, OfParser, {}),
 }
 
 
@@ -200,8 +250,9 @@ def expected_step(case, inputs, states, weights, **settings):
 def expected_run(case, sentence, weights, backwards=False):
     """The reference's outputs (time, UNITS) for one sentence without padding."""
     x, others = split_inputs(case, sentence)
+    none = {"recurrent_kernel": np.zeros((UNITS, UNITS))}  # of a feed-forward layer
     return skip_stack.run(
-        case.reference, x, weights, case.settings, backwards, **others
+        case.reference, x, none | weights, case.settings, backwards, **others
     )[0]
 
 

@@ -3,31 +3,13 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import CASES, FEATURES, UNITS, make, random_inputs, randomize, width
+from cells.cases import CASES, FEATURES, UNITS, build, make, random_inputs, width
 from keras import ops
-
-from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell
 
 pytestmark = pytest.mark.one_backend
 
 BATCH = 2  # as many rows as an LSTM has states: a tensor could pass for the two
-CELLS = {name: lambda case=case: make(case) for name, case in CASES.items()}
-CELLS |= {
-    "gru": lambda: GRUCell(UNITS),
-    "gru-keep": lambda: GRUCell(UNITS, update="keep"),
-    "elman": lambda: ElmanCell(UNITS),
-    "feed-forward": lambda: FeedForwardCell(UNITS),
-}
-
-
-def has_one_state(cell):
-    return isinstance(cell.state_size, int)
-
-
-def build(name):
-    cell = CELLS[name]()
-    cell.build((None, width(cell)))
-    return randomize(cell)
+ONE_STATE = [n for n, case in CASES.items() if isinstance(make(case).state_size, int)]
 
 
 def run(cell, method, inputs, states):
@@ -39,9 +21,9 @@ def run(cell, method, inputs, states):
 
 
 @pytest.mark.parametrize("method", ["step", "call"])
-@pytest.mark.parametrize("name", [n for n in CELLS if has_one_state(CELLS[n]())])
+@pytest.mark.parametrize("name", ONE_STATE)
 def test_a_bare_state_is_a_list_of_one(name, method):
-    cell = build(name)
+    cell = build(make(CASES[name]))
     inputs = random_inputs(BATCH, width(cell))
     state = ops.convert_to_tensor(random_inputs(BATCH, UNITS))
     found = run(cell, method, inputs, state)
@@ -55,7 +37,7 @@ def test_a_bare_state_is_a_list_of_one(name, method):
 @pytest.mark.parametrize("method", ["step", "call"])
 @pytest.mark.parametrize("name", ["outputs-joint", "highway-lstm", "mixed"])
 def test_one_tensor_is_not_taken_for_two_states(name, method):
-    cell = build(name)
+    cell = build(make(CASES[name]))
     inputs, state = random_inputs(BATCH, width(cell)), random_inputs(BATCH, UNITS)
     for states in (ops.convert_to_tensor(state), [state]):
         with pytest.raises(ValueError, match="has 2 states, not 1: give a list of 2"):
@@ -63,14 +45,14 @@ def test_one_tensor_is_not_taken_for_two_states(name, method):
 
 
 def test_two_tensors_are_not_taken_for_one_state():
-    cell = build("gru")
+    cell = build(make(CASES["gru"]))
     states = [random_inputs(BATCH, UNITS)] * 2
     with pytest.raises(ValueError, match="has 1 state, not 2"):
         cell(random_inputs(BATCH, FEATURES), states)
 
 
 def test_initial_state_of_a_layer_may_be_bare():
-    layer = keras.layers.RNN(build("gru"))
+    layer = keras.layers.RNN(build(make(CASES["gru"])))
     x, state = random_inputs(BATCH, 3, FEATURES), random_inputs(BATCH, UNITS)
     found, expected = (
         ops.convert_to_numpy(layer(x, initial_state=given))

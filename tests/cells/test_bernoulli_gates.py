@@ -59,30 +59,17 @@ def test_certain_gates_equal_plain_and_no_shortcuts(kind, p, how, training):
 
 
 @BLOCKS
-def test_at_inference_the_shortcut_is_multiplied_by_p(kind):
-    cell = build(make(kind(gate="bernoulli", bernoulli_p=0.3)))
-    scale = named_weights(cell) | {"gate_scale": np.full(UNITS, 0.3)}
-    scaled = build_with(make(kind(gate="scale")), scale)
+@pytest.mark.parametrize("gate", ["bernoulli", "learned-bernoulli"])
+def test_at_inference_the_shortcut_is_multiplied_by_p(kind, gate):
+    """That of a learned gate is the gate below."""
+    settings = {"bernoulli_p": 0.3} if gate == "bernoulli" else {}
+    cell = build(make(kind(gate=gate, **settings)))
+    scale = {"gate_scale": np.full(UNITS, 0.3)} if settings else {}
+    other = make(kind(gate="scale" if settings else "below"))
+    other = build_with(other, named_weights(cell) | scale)
     inputs, states = inputs_of(BATCH), random_states(cell)
-    np.testing.assert_allclose(
-        after_step(cell, inputs, states),
-        after_step(scaled, inputs, states),
-        rtol=1e-5,
-        atol=1e-6,
-    )
-
-
-@BLOCKS
-def test_at_inference_a_learned_gate_equals_the_gate_below(kind):
-    cell = build(make(kind(gate="learned-bernoulli")))
-    below = build_with(make(kind(gate="below")), named_weights(cell))
-    inputs, states = inputs_of(BATCH), random_states(cell)
-    np.testing.assert_allclose(
-        after_step(cell, inputs, states),
-        after_step(below, inputs, states),
-        rtol=1e-5,
-        atol=1e-6,
-    )
+    found, expected = (after_step(each, inputs, states) for each in (cell, other))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def sampled_gates(cell, inputs):
@@ -122,22 +109,20 @@ PLACES = [
 
 
 @BLOCKS
+@STOCHASTIC
 @pytest.mark.parametrize("places", PLACES, ids=str)
-def test_fixed_gates_are_drawn_with_p(kind, places):
+def test_gates_are_drawn_with_p(kind, gate, places):
     """Each is 0 or 1, one sample in both places, and its mean is p."""
-    cell = build(make(kind(gate="bernoulli", bernoulli_p=0.3, **places)))
-    gates = sampled_gates(cell, inputs_of(MANY))
-    assert abs(np.nanmean(gates) - 0.3) < 0.03
-    # Independent in the units of one row: all equal would be seldom mixed.
-    assert 0.5 < ((np.nanmin(gates, 1) == 0) & (np.nanmax(gates, 1) == 1)).mean()
-
-
-@BLOCKS
-@pytest.mark.parametrize("places", PLACES, ids=str)
-def test_learned_gates_are_drawn_with_their_own_p(kind, places):
-    cell = build(make(kind(gate="learned-bernoulli", **places)))
+    settings = {"bernoulli_p": 0.3} if gate == "bernoulli" else {}
+    cell = build(make(kind(gate=gate, **settings, **places)))
     inputs = inputs_of(MANY)
     gates = sampled_gates(cell, inputs)
+    if gate == "bernoulli":
+        assert abs(np.nanmean(gates) - 0.3) < 0.03
+        # Independent in the units of one row: all equal would be seldom mixed.
+        mixed_rows = (np.nanmin(gates, 1) == 0) & (np.nanmax(gates, 1) == 1)
+        assert 0.5 < mixed_rows.mean()
+        return
     weights = named_weights(cell)
     logits = inputs[:, :FEATURES] @ weights["gate_kernel"] + weights["gate_bias"]
     p = 1 / (1 + np.exp(-logits))

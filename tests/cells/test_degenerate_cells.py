@@ -77,24 +77,82 @@ def assert_other_steps(one, other, inputs=INPUTS):
     assert abs(found - expected).max() > 1e-2
 
 
-PLAIN_LSTMS = ["skip-none", "highway-lstm-first-layer", "mixed-first-layer"]
-
-
-@pytest.mark.parametrize("name", PLAIN_LSTMS)
-def test_without_shortcut_equals_keras_lstm(name):
+def lstm_weights(arrays):
     """Keras' gates are i, f, c, o; ours i, f, o, s."""
-    cell = build(make(CASES[name]))
-    stock = keras.layers.LSTM(UNITS, return_sequences=True, return_state=True)
-    stock.build((None, None, FEATURES))
     i, f, o, s = np.split(np.arange(4 * UNITS), 4)
-    columns = np.concatenate([i, f, s, o])
-    stock.set_weights([w[..., columns] for w in cell.get_weights()])
-    ours = keras.layers.RNN(cell, return_sequences=True, return_state=True)
+    return [array[..., np.concatenate([i, f, s, o])] for array in arrays]
+
+
+def negative_update_gate(arrays):
+    """Keras' update gate weighs the old state, 1 - z."""
+    for array in arrays:
+        array[..., :UNITS] *= -1
+    return arrays
+
+
+STOCK = {
+    "skip-none": (keras.layers.LSTM, {}, lstm_weights),
+    "highway-lstm-first-layer": (keras.layers.LSTM, {}, lstm_weights),
+    "mixed-first-layer": (keras.layers.LSTM, {}, lstm_weights),
+    "gru": (keras.layers.GRU, {"reset_after": False}, negative_update_gate),
+    "gru-keep": (keras.layers.GRU, {"reset_after": False}, list),
+    "elman": (keras.layers.SimpleRNN, {"activation": "relu"}, list),
+}
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_equals_the_layer_of_keras(name):
+    layer, settings, weights_of_stock = STOCK[name]
+    options = {"return_sequences": True, "return_state": True}
+    cell, stock = build(make(CASES[name])), layer(UNITS, **settings, **options)
+    stock.build((None, None, FEATURES))
+    stock.set_weights(weights_of_stock(cell.get_weights()))
+    ours = keras.layers.RNN(cell, **options)
     x = random_sentences(FEATURES)
     for found, expected in zip(ours(x, mask=MASK), stock(x, mask=MASK), strict=True):
         np.testing.assert_allclose(
             *map(ops.convert_to_numpy, (found, expected)), rtol=1e-5, atol=1e-6
         )
+
+
+def test_a_feed_forward_cell_equals_a_dense_layer_and_elmans_without_recurrence():
+    cell = build(make(CASES["feed-forward"]))
+    kernel, bias = cell.get_weights()
+    dense = keras.layers.Dense(UNITS, activation="relu")
+    dense.build((None, FEATURES))
+    dense.set_weights([kernel, bias])
+    elman = make(CASES["elman"])
+    recurrent = {"recurrent_kernel": np.zeros((UNITS, UNITS))}
+    build_with(elman, {"kernel": kernel, "bias": bias} | recurrent)
+    x = random_sentences(FEATURES)
+    expected = ops.convert_to_numpy(dense(x))
+    # project and step take any leading shape
+    found = [cell.step(cell.project(x), None)[0]]
+    found += [keras.layers.RNN(c, return_sequences=True)(x) for c in (cell, elman)]
+    for each in map(ops.convert_to_numpy, found):
+        np.testing.assert_allclose(each, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_step_of_elmans_cell_by_hand():
+    """max{0, 2 * 3 - 1 * 4 + 0.5} and max{0, -3 + 4 * 2 - 6}."""
+    cell = CASES["elman"].cell_class(2)
+    cell.build((None, 1))
+    cell.set_weights([np.array([[2, -1]]), np.diag([-1, 2]), np.array([0.5, -6])])
+    (found,) = after_step(cell, np.array([[3.0]]), [np.array([[4.0, 4.0]])])
+    np.testing.assert_array_equal(found, [[2.5, 0]])
+
+
+def test_activations_of_a_gru():
+    settings = {"activation": "relu", "recurrent_activation": "hard_sigmoid"}
+    cell = build(make(CASES["gru"], **settings))
+    x, (h,) = INPUTS[:, :FEATURES], random_states(cell)
+    kernel, recurrent_kernel, bias = cell.get_weights()
+    gates = (x @ kernel + h @ recurrent_kernel + bias)[:, : 2 * UNITS]
+    z, r = np.split(np.clip(gates / 6 + 0.5, 0, 1), 2, axis=1)
+    candidate = x @ kernel + (r * h) @ recurrent_kernel + bias
+    expected = (1 - z) * h + z * np.maximum(candidate[:, 2 * UNITS :], 0)
+    (found,) = after_step(cell, x, [h])
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("mapping", ["identity", "tanh"])

@@ -6,15 +6,9 @@ import pytest
 from cells.cases import CASES, FEATURES, TIME, UNITS, make, random_inputs, width
 from keras import ops
 
-from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell
+from keras_tagging.cells import GRUCell
 from keras_tagging.layers import BidirectionalStack, ProjectedRNN
 
-CELLS = {name: lambda case=case, **kw: make(case, **kw) for name, case in CASES.items()}
-CELLS |= {
-    "gru": lambda **kw: GRUCell(UNITS, **kw),
-    "elman": lambda **kw: ElmanCell(UNITS, **kw),
-    "feed-forward": lambda **kw: FeedForwardCell(UNITS, **kw),
-}
 RATES = {"kernel": 1.0, "recurrent": 100.0, "bias": 10_000.0}
 
 
@@ -25,42 +19,30 @@ def kind_of(weight):
     return "recurrent" if matrix and "recurrent" in weight.name else "kernel"
 
 
-def regularized(name):
-    options = {f"{k}_regularizer": keras.regularizers.L1(r) for k, r in RATES.items()}
-    return CELLS[name](bias_initializer="ones", **options)
-
-
 @pytest.mark.one_backend
-@pytest.mark.parametrize("name", CELLS)
-def test_every_weight_is_regularized_as_its_kind(name):
-    layer = ProjectedRNN(regularized(name))
+@pytest.mark.parametrize("name", CASES)
+def test_every_weight_is_regularized_and_constrained_as_its_kind(name):
+    options = {f"{k}_regularizer": keras.regularizers.L1(r) for k, r in RATES.items()}
+    options |= {
+        f"{k}_constraint": keras.constraints.MaxNorm(r) for k, r in RATES.items()
+    }
+    layer = ProjectedRNN(make(CASES[name], bias_initializer="ones", **options))
     layer.build((None, None, width(layer.cell)))
     expected = sum(
         RATES[kind_of(w)] * abs(ops.convert_to_numpy(w)).sum() for w in layer.weights
     )
     assert len(layer.losses) == len(layer.weights)
+    for weight in layer.weights:
+        assert weight.constraint.max_value == RATES[kind_of(weight)]
     found = ops.convert_to_numpy(sum(layer.losses))
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.one_backend
-@pytest.mark.parametrize("name", CELLS)
-def test_every_weight_is_constrained_as_its_kind(name):
-    constraints = {
-        "kernel_constraint": keras.constraints.NonNeg(),
-        "recurrent_constraint": keras.constraints.MaxNorm(0.5),
-        "bias_constraint": keras.constraints.UnitNorm(),
-    }
-    cell = CELLS[name](**constraints)
-    cell.build((None, width(cell)))
-    for weight in cell.weights:
-        assert weight.constraint is constraints[f"{kind_of(weight)}_constraint"]
-
-
-@pytest.mark.one_backend
 @pytest.mark.parametrize("name", ["outputs-joint", "gru", "feed-forward"])
 def test_config_round_trip(name):
-    cell = CELLS[name](
+    cell = make(
+        CASES[name],
         kernel_regularizer="l2",
         recurrent_regularizer=keras.regularizers.L1L2(0.1, 0.2),
         bias_regularizer="l1",
@@ -76,7 +58,9 @@ def test_config_round_trip(name):
 
 def test_training_keeps_to_them():
     """In a stack, whose kernels have a gradient made outside of the loop."""
-    cell = CELLS["outputs-joint"](
+    cell = make(
+        CASES["outputs-joint"],
+        appended_inputs=False,
         kernel_constraint=keras.constraints.NonNeg(),
         recurrent_regularizer=keras.regularizers.L1(100.0),
     )

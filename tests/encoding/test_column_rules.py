@@ -7,8 +7,7 @@ import pytest
 
 from keras_tagging import Sentence
 from keras_tagging.data.lemmas.rules import LemmaRules
-from keras_tagging.encoding.column_rules import ColumnRules
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 
 COLUMNS = {
     "upos": LabelColumn("upos", ["NOUN", "VERB"]),

@@ -1,9 +1,10 @@
+"""Seeds, dropout and dtypes of stacks; `test_skip_stack` has their equations."""
+
 import keras
 import numpy as np
 import pytest
 from cells.cases import randomize
 from keras import ops
-from reference import gru
 
 from keras_tagging.cells import GRUCell
 from keras_tagging.layers import BidirectionalStack
@@ -27,90 +28,10 @@ def make(merge="layer", num_layers=2, **kwargs):
     return randomize(stack)
 
 
-def as_model(stack):
-    inputs = keras.Input((None, FEATURES))
-    masks = keras.Input((None,), dtype="bool")
-    return keras.Model([inputs, masks], stack(inputs, mask=masks))
-
-
 def layer_weights(stack):
     """The weights as the reference takes them: (forward, backward) a layer."""
     layers = zip(stack.forward_layers, stack.backward_layers, strict=True)
     return [tuple(rnn.get_weights() for rnn in pair) for pair in layers]
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("num_layers", [1, 3])
-@pytest.mark.parametrize("merge", ["top", "layer"])
-def test_equals_the_reference_on_each_sentence_alone(merge, num_layers, compiled):
-    stack = make(merge, num_layers)
-    x = random_inputs()
-    if compiled:
-        found = as_model(stack).predict([x, MASK], verbose=0)
-    else:
-        found = ops.convert_to_numpy(stack(x, mask=MASK))
-    assert found.shape == stack.compute_output_shape(x.shape)
-    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
-        expected = gru.stack(sentence[:length], layer_weights(stack), merge)
-        np.testing.assert_allclose(row[:length], expected, atol=1e-5)
-        assert not row[length:].any()
-
-
-@pytest.mark.parametrize("merge", ["top", "layer"])
-def test_without_mask_every_position_is_read(merge):
-    stack = make(merge)
-    x = random_inputs()
-    found = ops.convert_to_numpy(stack(x))
-    for row, sentence in zip(found, x, strict=True):
-        expected = gru.stack(sentence, layer_weights(stack), merge)
-        np.testing.assert_allclose(row, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("merge", ["top", "layer"])
-def test_mirrored_sentence_and_swapped_directions_give_mirrored_output(merge):
-    stack, mirror = make(merge), make(merge)
-    swapped = []
-    for layer, (forward, backward) in enumerate(layer_weights(stack)):
-        pair = [backward, forward]
-        if merge == "layer" and layer:
-            # The two halves of the input are swapped too.
-            for weights in pair:
-                weights[0] = np.roll(weights[0], UNITS, axis=0)
-        swapped.append(pair)
-    for layer, pair in enumerate(swapped):
-        mirror.forward_layers[layer].set_weights(pair[0])
-        mirror.backward_layers[layer].set_weights(pair[1])
-    x = random_inputs()
-    found = ops.convert_to_numpy(mirror(np.ascontiguousarray(x[:, ::-1])))
-    expected = np.roll(ops.convert_to_numpy(stack(x))[:, ::-1], UNITS, axis=-1)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("merge", ["top", "layer"])
-def test_keras_file_round_trip(tmp_path, merge):
-    model = as_model(make(merge, dropout=(0.25, 0.5), seed=3))
-    expected = model.predict([random_inputs(), MASK], verbose=0)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(
-        again.predict([random_inputs(), MASK], verbose=0), expected
-    )
-    config = again.layers[-1].get_config()
-    assert (config["merge"], config["seed"]) == (merge, 3)
-    assert list(config["dropout"]) == [0.25, 0.5]
-
-
-@pytest.mark.parametrize("merge", ["top", "layer"])
-def test_one_training_step_changes_every_weight(merge):
-    stack = make(merge)
-    model = as_model(stack)
-    before = [w.copy() for w in model.get_weights()]
-    model.compile(keras.optimizers.SGD(1.0), "mse", jit_compile=False)
-    target = np.ones((len(LENGTHS), TIME, 2 * UNITS), "float32")
-    model.train_on_batch([random_inputs(), MASK], target)
-    assert len(before) == 2 * 2 * 3
-    for old, new in zip(before, model.get_weights(), strict=True):
-        assert (abs(new - old).max(axis=0) > 1e-7).all()
 
 
 @pytest.mark.one_backend
@@ -167,15 +88,6 @@ def test_variational_dropout_drops_the_same_components_of_a_sentence():
     for row in sentences:
         assert (row == row[:1]).all() and 0 < row[0].mean() < 1
     assert any((row[0] != sentences[0][0]).any() for row in sentences)
-
-
-@pytest.mark.one_backend
-def test_dropout_rates_apply_to_their_own_layer():
-    """Dropped on the last layer only, what is kept is the output times 1 / 0.5."""
-    x = random_inputs()
-    kept = ops.convert_to_numpy(make(dropout=(0.0, 0.5), seed=1)(x, training=True))
-    plain = ops.convert_to_numpy(make()(x))
-    np.testing.assert_allclose(kept[kept != 0], 2 * plain[kept != 0], rtol=1e-4)
 
 
 @pytest.mark.one_backend

@@ -170,21 +170,6 @@ def test_without_a_consistent_path_there_is_still_one_tag_a_token():
     assert array(ChunkDecoder(tags)(np.ones((1, 2, 2), "float32"))).tolist() == [[0, 1]]
 
 
-def test_all_short_sentences():
-    """Each of two tokens whose best tags are any pair."""
-    tags = TAGS["iobes"]
-    pairs = np.array(list(product(range(len(tags)), repeat=2)))
-    logits = (
-        5 * np.eye(len(tags), dtype="float32")[pairs]
-        + 0.1 * random_scores("iobes")[:1, :1]
-    )
-    found = array(ChunkDecoder(tags, from_logits=True)(logits))
-    for row, pair in zip(found, pairs, strict=True):
-        assert is_consistent([tags[t] for t in row], "iobes")
-        if is_consistent([tags[t] for t in pair], "iobes"):
-            assert row.tolist() == pair.tolist()
-
-
 def test_in_a_model_and_its_file(tmp_path):
     ids = keras.Input((None,), dtype="int32")
     x = keras.layers.Embedding(9, 5, mask_zero=True)(ids)

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
+from layers.gradients import gradients
 from reference import crf as reference
 
 from keras_tagging.layers import CRF
@@ -213,18 +214,17 @@ def test_many_tags_and_tokens_are_as_exact_as_float32(scale):
         np.testing.assert_allclose(rows[i][likely], marginals[likely], atol=2e-3)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("size", [50, 1e2, 1e4])
+@pytest.mark.parametrize("size", [50, 1e4])
 @pytest.mark.parametrize("where", ["emissions", "transitions", "both"])
-def test_huge_scores_stay_finite(where, size, seed):
-    layer, emissions, tags = random_crf(seed), random_emissions(), random_tags(seed)
+def test_huge_scores_stay_finite(where, size):
+    layer, emissions, tags = random_crf(1), random_emissions(), random_tags(1)
     if where != "emissions":
         layer.transitions.assign(size * array(layer.transitions))
     if where != "transitions":
         emissions = size * emissions
-    likelihood, gradients = likelihood_and_gradients(layer, emissions, tags, MASK)
+    likelihood, slopes = likelihood_and_gradients(layer, emissions, tags, MASK)
     assert np.isfinite(likelihood) and likelihood <= 0
-    assert all(np.isfinite(g).all() for g in gradients)
+    assert all(np.isfinite(g).all() for g in slopes)
     assert np.isfinite(array(layer.log_marginals(emissions, MASK))).all()
     found = array(layer.viterbi(emissions, MASK))
     for tags, rows, n in zip(found, emissions, LENGTHS, strict=True):
@@ -239,32 +239,10 @@ def likelihood_and_gradients(layer, emissions, tags, mask):
     variables = [keras.Variable(emissions, dtype="float32"), *layer.trainable_variables]
 
     def total():
-        found = layer.log_likelihood(ops.convert_to_tensor(variables[0]), tags, mask)
-        return ops.sum(found)
+        scores = ops.convert_to_tensor(variables[0])
+        return ops.sum(layer.log_likelihood(scores, tags, mask))
 
-    backend = keras.backend.backend()
-    if backend == "tensorflow":
-        import tensorflow as tf
-
-        with tf.GradientTape() as tape:
-            value = total()
-        gradients = tape.gradient(value, [v.value for v in variables])
-    elif backend == "jax":
-        import jax
-
-        def function(values):
-            mapping = list(zip(variables, values, strict=True))
-            with keras.StatelessScope(state_mapping=mapping):
-                return total()
-
-        value, gradients = jax.value_and_grad(function)([v.value for v in variables])
-    else:
-        for variable in variables:
-            variable.value.grad = None
-        value = total()
-        value.backward()
-        gradients = [v.value.grad for v in variables]
-    return float(array(value)), [array(g) for g in gradients]
+    return float(array(total())), gradients(variables, total)
 
 
 def test_gradient_is_the_gold_less_the_expected_counts():
@@ -281,7 +259,7 @@ def test_gradient_is_the_gold_less_the_expected_counts():
 def test_gradients_equal_finite_differences():
     """Of the reference, by every weight and emission, with unknown gold tags."""
     layer, emissions, tags = random_crf(), random_emissions(), random_tags()
-    value, gradients = likelihood_and_gradients(layer, emissions, tags, MASK)
+    value, slopes = likelihood_and_gradients(layer, emissions, tags, MASK)
     points = [x.astype("float64") for x in (emissions, *layer.get_weights())]
 
     def total(emissions, *weights):
@@ -291,7 +269,7 @@ def test_gradients_equal_finite_differences():
         )
 
     assert value == pytest.approx(total(*points), rel=1e-5)
-    for point, gradient in zip(points, gradients, strict=True):
+    for point, gradient in zip(points, slopes, strict=True):
         differences = np.zeros_like(point)
         for place in np.ndindex(point.shape):
             middle = point[place]
@@ -324,12 +302,12 @@ def test_compiled_by_tensorflow_it_is_the_same(jit_compile):
         return found, tape.gradient(found, variables), outputs
 
     arguments = [tf.constant(x) for x in (emissions, tags, MASK)]
-    value, gradients, outputs = everything(*arguments)
-    expected, (_, *expected_gradients) = likelihood_and_gradients(
+    value, slopes, outputs = everything(*arguments)
+    expected, (_, *expected_slopes) = likelihood_and_gradients(
         layer, emissions, tags, MASK
     )
     assert float(value) == pytest.approx(expected, rel=1e-5)
-    for one, other in zip(gradients, expected_gradients, strict=True):
+    for one, other in zip(slopes, expected_slopes, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     eager = layer(emissions, mask=MASK)
     np.testing.assert_array_equal(outputs["tags"], eager["tags"])

@@ -1,7 +1,5 @@
 """The table at the end of docs/layers.rst: each of its cells is tried here."""
 
-from pathlib import Path
-
 import keras
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from keras import layers
 from keras_tagging.cells import GRUCell
 from keras_tagging.layers import CRF, BidirectionalStack, LabelEmbeddingRNN
 
-PAGE = Path(__file__).parents[2] / "docs" / "layers.rst"
 NAMES = ("CRF", "BidirectionalStack", "LabelEmbeddingRNN")
 EVERY = pytest.mark.parametrize("name", NAMES)
 pytestmark = pytest.mark.one_backend
@@ -83,25 +80,6 @@ def test_time_distributed(name):
         assert np.isfinite(model.fit(x, tags, verbose=0).history["loss"]).all()
 
 
-@EVERY
-def test_mixed_precision(name):
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
-        model = make_model(name)
-    finally:
-        keras.config.set_dtype_policy("float32")
-    assert np.isfinite(learns(model).astype("float32")).all()
-    computes = "bfloat16" if name == "BidirectionalStack" else "float32"
-    assert own_layer(model, name).compute_dtype == computes
-
-
-@pytest.mark.slow
-@EVERY
-def test_compiled_by_xla(name):
-    model = make_model(name, jit_compile=True)
-    assert np.isfinite(model.train_on_batch(IDS, TAGS)).all()
-
-
 # of Keras: of layers without weights, and of NumPy in its own code
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize`")
 @pytest.mark.filterwarnings("ignore:__array__ implementation")
@@ -136,11 +114,3 @@ def test_keras_tuner(name, tmp_path):
     [best] = tuner.get_best_models()
     [trial] = tuner.oracle.get_best_trials()
     assert best.evaluate(*data, verbose=0)[0] == pytest.approx(trial.score, rel=1e-4)
-
-
-def test_the_table_has_no_other_rows():
-    table = PAGE.read_text("utf-8").split("With the tools of Keras")[1]
-    rows = [
-        line.removeprefix("   * - ") for line in table.splitlines() if "* -" in line
-    ]
-    assert len(rows) == 8 and table.count("     - ") == 8 * len(NAMES)

@@ -60,11 +60,8 @@ def run(layer, x, mask, compiled):
     ],
     ids=str,
 )
-@pytest.mark.parametrize(
-    "update", ["new", pytest.param("keep", marks=pytest.mark.one_backend)]
-)
-def test_equals_the_stock_layer(kwargs, mask, compiled, update):
-    layer = ProjectedRNN(GRUCell(UNITS, update=update), **kwargs)
+def test_equals_the_stock_layer(kwargs, mask, compiled):
+    layer = ProjectedRNN(GRUCell(UNITS), **kwargs)
     layer.build((None, None, FEATURES))
     randomize(layer)
     x = random_inputs()
@@ -72,26 +69,6 @@ def test_equals_the_stock_layer(kwargs, mask, compiled, update):
     expected = run(twin(layer, **kwargs), x, mask, compiled)
     for found_array, expected_array in zip(found, expected, strict=True):
         np.testing.assert_allclose(found_array, expected_array, atol=1e-5)
-
-
-@pytest.mark.parametrize("backwards", [False, True])
-def test_masked_batch_equals_each_sentence_alone(backwards):
-    layer = ProjectedRNN(
-        GRUCell(UNITS),
-        return_sequences=True,
-        go_backwards=backwards,
-        zero_output_for_mask=True,
-    )
-    layer.build((None, None, FEATURES))
-    randomize(layer)
-    x = random_inputs()
-    (found,) = arrays(layer(x, mask=MASK))
-    if backwards:
-        found = found[:, ::-1]
-    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
-        expected = gru.run(sentence[:length], layer.get_weights(), backwards=backwards)
-        np.testing.assert_allclose(row[:length], expected, atol=1e-5)
-        assert not row[length:].any()
 
 
 class RecordingCell(GRUCell):
@@ -163,20 +140,6 @@ def test_bidirectional_takes_return_cell():
     assert both.compute_output_shape((4, TIME, FEATURES)) == (4, TIME, 4 * UNITS)
 
 
-@pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "cell, kwargs",
-    [
-        (GRUCell(UNITS), {"return_sequences": True}),
-        (SkipLSTMCell(UNITS, skip=None, gate=None), {}),
-        (SkipLSTMCell(UNITS, skip=None, gate=None), {"return_sequences": True}),
-    ],
-)
-def test_no_cell_to_return_is_refused(cell, kwargs):
-    with pytest.raises(ValueError, match="return_cell needs"):
-        ProjectedRNN(cell, return_cell=True, **kwargs)
-
-
 @pytest.mark.skipif(
     keras.backend.backend() != "tensorflow", reason="gradients are TensorFlow's here"
 )
@@ -193,13 +156,6 @@ def test_second_derivative_raises_instead_of_being_wrong():
         penalty = tf.reduce_sum(inner.gradient(loss, x) ** 2)
     with pytest.raises(LookupError, match="no second derivative"):
         outer.gradient(penalty, layer.trainable_variables)
-
-
-@pytest.mark.one_backend
-def test_mask_unrolled_backwards_is_refused():
-    layer = ProjectedRNN(GRUCell(UNITS), unroll=True, go_backwards=True)
-    with pytest.raises(ValueError, match="unroll and go_backwards"):
-        layer(random_inputs(), mask=MASK)
 
 
 def test_unrolled_equals_looped():
@@ -256,33 +212,6 @@ def test_stock_bidirectional_takes_it():
         assert not row[length:].any()
 
 
-def test_backwards_equals_forwards_on_the_mirrored_sentence():
-    forward = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
-    x = random_inputs()
-    forward.build(x.shape)
-    randomize(forward)
-    backward = ProjectedRNN.from_config({**forward.get_config(), "go_backwards": True})
-    backward.build(x.shape)
-    backward.set_weights(forward.get_weights())
-    mirrored = np.ascontiguousarray(x[:, ::-1])
-    np.testing.assert_allclose(*arrays([backward(x), forward(mirrored)]), atol=1e-5)
-
-
-def test_keras_file_round_trip(tmp_path):
-    inputs = keras.Input((None, FEATURES))
-    masks = keras.Input((None,), dtype="bool")
-    layer = ProjectedRNN(GRUCell(UNITS, update="keep"), return_sequences=True)
-    model = keras.Model([inputs, masks], layer(inputs, mask=masks))
-    randomize(model)
-    expected = model.predict([random_inputs(), MASK], verbose=0)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    assert type(again.layers[-1]) is ProjectedRNN
-    np.testing.assert_array_equal(
-        again.predict([random_inputs(), MASK], verbose=0), expected
-    )
-
-
 @pytest.mark.parametrize(
     "jit_compile, backwards", [(False, False), (True, False), (False, True)]
 )
@@ -324,13 +253,20 @@ def test_dtype_is_the_cells(policy):
     assert layer.cell.recurrent_kernel.dtype == "float32"
 
 
-@pytest.mark.one_backend
-def test_cell_without_project_is_named():
-    with pytest.raises(ValueError, match="SimpleRNNCell has no project method"):
-        ProjectedRNN(keras.layers.SimpleRNNCell(3))
+LSTM = SkipLSTMCell(UNITS, skip=None, gate=None)
 
 
 @pytest.mark.one_backend
-def test_other_dtype_than_the_cells_is_refused():
-    with pytest.raises(ValueError, match="computes in float32, the layer in float64"):
-        ProjectedRNN(GRUCell(3), dtype="float64")
+@pytest.mark.parametrize(
+    "cell, kwargs, message",
+    [
+        (GRUCell(3), {"return_sequences": True, "return_cell": True}, "return_cell ne"),
+        (LSTM, {"return_sequences": True, "return_cell": True}, "return_cell needs"),
+        (keras.layers.SimpleRNNCell(3), {}, "SimpleRNNCell has no project method"),
+        (GRUCell(3), {"dtype": "float64"}, "computes in float32, the layer in float64"),
+        (GRUCell(3), {"unroll": True, "go_backwards": True}, "unroll and go_backwards"),
+    ],
+)
+def test_what_is_refused(cell, kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        ProjectedRNN(cell, **kwargs)(random_inputs(), mask=MASK)

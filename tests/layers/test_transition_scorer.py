@@ -306,9 +306,8 @@ def make_model(name, **options):
     return keras.Model(inputs, scorer(*inputs)), scorer
 
 
-@EVERY
-def test_keras_file_round_trip(name, tmp_path):
-    model, scorer = make_model(name, beam_width=2, input_dropout=0.1, seed=4)
+def test_keras_file_round_trip(tmp_path):
+    model, scorer = make_model("gru", beam_width=2, input_dropout=0.1, seed=4)
     model.save(tmp_path / "model.keras")
     again = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(array(again(INPUTS)), array(model(INPUTS)))
@@ -363,10 +362,9 @@ def test_config_round_trip():
     "options, message",
     [
         ({"truncation": "slid"}, "truncation='slid': known are 'sliding', 'chunked'"),
-        ({"dropped": "words"}, "dropped='words': known are"),
         ({"beam_width": 0}, "beam_width=0: at least 1"),
         ({"system": "swop"}, "system='swop': known are 'arc-standard', .*'swap'"),
-        ({"truncation_limit": 0}, "truncation_limit=0: at least 1"),
+        ({"arc_labels": ((1,), (6,))}, "each needs a label"),
     ],
 )
 def test_arguments_that_are_refused(options, message):

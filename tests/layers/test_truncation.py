@@ -11,7 +11,7 @@ from layers.gradients import gradients
 from reference import parser as reference
 
 from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell, SkipLSTMCell
-from keras_tagging.layers.truncation import run_truncated
+from keras_tagging.layers.transition_scorer import run_truncated
 
 BATCH, TIME, FEATURES, UNITS = 2, 7, 2, 3
 # a cell, and its gates in the order of its kernel; s is the paper's j

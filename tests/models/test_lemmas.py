@@ -10,7 +10,7 @@ from conftest import TINY, WORDS_ONLY, randomize
 import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.data.lemmas.scripts import lemma_of, script_of
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.models.tagger.report import unknown_tags
 
 pytestmark = pytest.mark.usefixtures("eagerly")

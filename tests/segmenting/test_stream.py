@@ -171,7 +171,7 @@ def test_windows_read_around_their_own(size, context, rows):
             owners = np.broadcast_to(
                 np.arange(len(views))[:, None], found.ids.shape[:2]
             )
-            own = found.own(np.stack([found.ids[..., 0], owners], -1))
+            own = found.of_symbols(np.stack([found.ids[..., 0], owners], -1))
             assert found.symbols.codes.tolist() == own[:, 0].tolist()
             nexts = found.following.tolist()
             seen += [

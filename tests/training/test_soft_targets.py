@@ -13,7 +13,7 @@ from models.columns import columned
 
 import keras_tagging
 from keras_tagging import Sentence, SoftTargets
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.training import Teaching, soft_cross_entropy
 from keras_tagging.training.soft_targets import fingerprint_of
 

@@ -13,7 +13,7 @@ import keras
 
 from keras_tagging.architectures import Settings, of_kind
 from keras_tagging.architectures import architecture as architecture_named
-from keras_tagging.encoding.label_column import is_inventory
+from keras_tagging.encoding.label_columns import is_inventory
 from keras_tagging.metrics import CHUNK_SCHEMES
 from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class

@@ -11,7 +11,7 @@ from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.trees import trainable, trees_of
 from keras_tagging.encoding.batching import plan_batches, round_up
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.models.distillation import without
 from keras_tagging.models.known_labels import some

@@ -6,7 +6,7 @@ import numpy as np
 
 from keras_tagging.data.named_columns import TOGETHER
 from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.kinds.figures import cross_entropy, figures_of
 from keras_tagging.metrics.accuracy import share

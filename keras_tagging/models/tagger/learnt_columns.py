@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from keras_tagging.data.named_columns import labels_of
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.encoding.label_column import (
+from keras_tagging.encoding.label_columns import (
     LabelColumn,
     learns_scripts,
     scripts_of,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from keras_tagging.data.named_columns import annotated, labels_of
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import slices
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.metrics import multi_tagging
 from keras_tagging.models.counts import tag_counts

@@ -6,8 +6,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.encoding.column_rules import ColumnRules
-from keras_tagging.encoding.label_column import is_inventory
+from keras_tagging.encoding.label_columns import ColumnRules, is_inventory
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.tagger.learnt_columns import columns_to_learn, schemes_of
 from keras_tagging.training.settings import FitSettings, OptimizerSettings

@@ -8,8 +8,7 @@ from keras_tagging import training
 from keras_tagging.architectures.output import reads_labels, run_network
 from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.encoding.column_rules import ColumnRules
-from keras_tagging.encoding.label_column import targets_of, vocabulary_of
+from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.models import building

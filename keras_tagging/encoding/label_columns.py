@@ -1,15 +1,22 @@
-"""Rules, learnt from training, that make a word's labels in several columns agree."""
+"""The columns of labels that a tagger learns, and rules that make them agree."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import combinations
 
 import numpy as np
 
 from keras_tagging.data.lemmas.rules import LemmaRules
-from keras_tagging.data.named_columns import field_of, labels_of
+from keras_tagging.data.lemmas.scripts import is_script, lemmas_of, script_of
+from keras_tagging.data.named_columns import (
+    CHUNK_FIGURES,
+    FIGURES,
+    field_of,
+    labels_of,
+    output_names,
+)
 from keras_tagging.data.normalisation import (
     STRAIGHT,
     straight_table,
@@ -17,7 +24,120 @@ from keras_tagging.data.normalisation import (
     to_nfc,
 )
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.metrics import looks_like_chunks
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """One output of a tagger: the labels that it knows, and the names of its parts.
+
+    Args:
+        name: of the column; None for `Sentence.tags` in a tagger that learns nothing
+            else. Its layers, figures and outputs have no prefix.
+        labels: the inventory, in the order of the network's outputs.
+        scheme: the chunk scheme that decoding keeps to; None if it is free.
+        scripts: whether the gold labels are lemmas, and `labels` the scripts that make
+            them: see `data.lemmas`.
+    """
+
+    name: str | None
+    labels: list[str]
+    scheme: str | None = None
+    scripts: bool = False
+
+    @classmethod
+    def stored(cls, name, labels: list[str], scheme=None) -> "LabelColumn":
+        """That of a saved model, of which an earlier one has lemmas as they are."""
+        scripts = learns_scripts(name) and bool(labels) and all(map(is_script, labels))
+        return cls(name, labels, scheme, scripts)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {label: i for i, label in enumerate(self.labels)}
+
+    @property
+    def vocabulary(self) -> str:
+        """The name of its inventory among the vocabularies of a model."""
+        return vocabulary_of(self.name)
+
+    @cached_property
+    def output_names(self) -> dict[str, str]:
+        """See `data.named_columns`."""
+        return output_names(self.name)
+
+    def layer(self, name: str) -> str:
+        """The name of one of its layers."""
+        return name if self.name is None else f"{name}_{self.name}"
+
+    def figure(self, name: str) -> str:
+        """The name of one of its figures."""
+        return name if self.name is None else f"{self.name}_{name}"
+
+    @cached_property
+    def has_chunks(self) -> bool:
+        """Whether its labels are those of chunks."""
+        return not self.scripts and looks_like_chunks(self.labels)
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of its figures, without a prefix."""
+        return [*FIGURES, *CHUNK_FIGURES] if self.has_chunks else [*FIGURES]
+
+    def gold(self, sentences: Iterable[Sentence]) -> list[list[str]]:
+        """The gold labels of annotated sentences: lemmas if it learns scripts."""
+        return [labels_of(sentence, self.name) for sentence in sentences]
+
+    def learnt(self, sentences: Iterable[Sentence]) -> list[list[str]]:
+        """The labels that are learnt of sentences: the gold ones, or their scripts."""
+        if not self.scripts:
+            return self.gold(sentences)
+        return [scripts_of(sentence, self.name) for sentence in sentences]
+
+    def shown(self, labels: Sequence[str], tokens: Sequence[str]) -> list[str]:
+        """Labels of the inventory, one a token, as `Tagger.tag` gives them."""
+        return lemmas_of(tokens, labels) if self.scripts else list(labels)
+
+    def targets(self, sentences: Iterable[Sentence]) -> np.ndarray:
+        """The ids of the gold labels of all tokens; -1 outside the inventory."""
+        find = self.ids.get
+        return np.array(
+            [find(label, -1) for row in self.learnt(sentences) for label in row],
+            "int32",
+        )
+
+    def part(self, outputs):
+        """The part of the outputs of a network that is of this column."""
+        return outputs if self.name is None else outputs[self.name]
+
+
+def learns_scripts(name: str | None) -> bool:
+    """Whether a tagger learns a column as scripts: lemmas alone."""
+    return name == "lemma"
+
+
+def scripts_of(sentence: Sentence, name: str | None) -> list[str]:
+    """The scripts of the lemmas in a column of a sentence."""
+    pairs = zip(sentence.tokens, labels_of(sentence, name), strict=True)
+    return [script_of(to_nfc(token), lemma) for token, lemma in pairs]
+
+
+def targets_of(sentences, columns) -> np.ndarray:
+    """The ids of the gold labels of all tokens, for `EncodedSentences`."""
+    ids = [column.targets(sentences) for column in columns]
+    return ids[0] if columns[0].name is None else np.stack(ids, 1)
+
+
+def vocabulary_of(name: str | None) -> str:
+    return "tags" if name is None else f"tags:{name}"
+
+
+def is_inventory(vocabulary: str) -> bool:
+    """Whether a vocabulary of a model has labels, and not features."""
+    return vocabulary in ("tags", "labels") or vocabulary.startswith("tags:")
+
 
 #: columns that describe a word together; those of chunks or names do not
 MORPHOLOGY = ("pos", "xpos", "feats")
@@ -97,7 +217,7 @@ class ColumnRules:
         marks = straightened(counts)
         if scripts:
             table = straight_table(marks)
-            given = (
+            words_with_lemmas = (
                 (
                     to_nfc(form).translate(table),
                     lemma,
@@ -105,7 +225,7 @@ class ColumnRules:
                 )
                 for form, *row, lemma in words
             )
-            lemmas = LemmaRules.learnt(given, lexicon)
+            lemmas = LemmaRules.learnt(words_with_lemmas, lexicon)
         return cls(seen, lemmas, marks) if seen or lemmas else None
 
     # Decoding
@@ -139,22 +259,22 @@ class ColumnRules:
             if not self._agree(word):
                 rows = {name: probabilities[name][i] for name in self._read}
                 words[i] = self._joint(word, rows, columns)
-        found = {name: [w[k] for w in words] for k, name in enumerate(self._read)}
-        made = {**found}
+        chosen = {name: [w[k] for w in words] for k, name in enumerate(self._read)}
+        made = {**chosen}
         if self.lemmas:
-            rows, known = probabilities["lemma"], columns["lemma"].labels
-            given = enumerate(zip(tokens, labels["lemma"], words, strict=True))
+            rows, scripts = probabilities["lemma"], columns["lemma"].labels
+            numbered = enumerate(zip(tokens, labels["lemma"], words, strict=True))
             pairs = [
-                self._plain(*word) or self._lemma(*word, _Ranked(known, rows, i))
-                for i, word in given
+                self._plain(*word) or self._lemma(*word, _Ranked(scripts, rows, i))
+                for i, word in numbered
             ]
-            found["lemma"] = [lemma for lemma, _ in pairs]
+            chosen["lemma"] = [lemma for lemma, _ in pairs]
             made["lemma"] = [script for _, script in pairs]
         if not values:
-            return {name: (row, None) for name, row in found.items()}
+            return {name: (row, None) for name, row in chosen.items()}
         return {
             name: (row, _probabilities(made[name], probabilities[name], columns[name]))
-            for name, row in found.items()
+            for name, row in chosen.items()
         }
 
     def _lemma(self, token, script, word, ranked):
@@ -166,8 +286,8 @@ class ColumnRules:
     def _plain_lemma(self, token, script, word):
         """The same where it does not depend on other scripts; else None."""
         asked = []
-        found = self._lemma(token, script, word, lambda: asked.append(True) or ())
-        return None if asked else found
+        lemma = self._lemma(token, script, word, lambda: asked.append(True) or ())
+        return None if asked else lemma
 
     def _all_seen(self, word: tuple[str, ...]) -> bool:
         return all((word[i], word[j]) in seen for i, j, seen in self._pairs)
@@ -182,12 +302,12 @@ class ColumnRules:
         values = reduce(np.multiply.outer, best)
         for place in np.argsort(-values, axis=None, kind="stable").tolist():
             places = np.unravel_index(place, values.shape)
-            found = tuple(
+            labels = tuple(
                 columns[name].labels[order[i]]
                 for name, order, i in zip(rows, orders, places, strict=True)
             )
-            if self._agree(found):
-                return found
+            if self._agree(labels):
+                return labels
         return word
 
     # As it is saved
@@ -239,8 +359,8 @@ class _Ranked:
 
 
 def _agreeing(columns: Iterable[LabelColumn]) -> list[str]:
-    known = (c for c in columns if c.name and field_of(c.name) in MORPHOLOGY)
-    return [column.name for column in known if not column.has_chunks]
+    described = (c for c in columns if c.name and field_of(c.name) in MORPHOLOGY)
+    return [column.name for column in described if not column.has_chunks]
 
 
 def _probabilities(labels, rows: np.ndarray, column: LabelColumn) -> list[float]:
@@ -250,8 +370,8 @@ def _probabilities(labels, rows: np.ndarray, column: LabelColumn) -> list[float]
 
 
 def _lemma_rules(config, names: set[str], scripts: set[str]) -> LemmaRules:
-    known = {field.name for field in fields(LemmaRules)}
-    if not isinstance(config, dict) or config.keys() != known or scripts != {"lemma"}:
+    keys = {field.name for field in fields(LemmaRules)}
+    if not isinstance(config, dict) or config.keys() != keys or scripts != {"lemma"}:
         raise ValueError("has rules of lemmas that are none")
     columns, column = config["columns"], config["lemma_column"]
     listed = config["listed"]
