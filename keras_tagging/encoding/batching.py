@@ -193,14 +193,10 @@ def plan_batches(
         Arrays of sentence indices.
 
     Raises:
-        ValueError: unless exactly one of the two sizes is a positive integer.
+        ValueError: unless one of the two sizes is given.
     """
-    if batch_size is None and token_budget is None:
-        raise ValueError("give either batch_size or token_budget: neither is there")
-    if batch_size is not None and token_budget is not None:
-        raise ValueError("give either batch_size or token_budget, not both")
-    if (token_budget if batch_size is None else batch_size) < 1:
-        raise ValueError("batch_size and token_budget must be at least 1")
+    if (batch_size is None) == (token_budget is None):
+        raise ValueError("give either batch_size or token_budget")
     order = np.flatnonzero(lengths)
     if rng is not None:
         order = rng.permutation(order)

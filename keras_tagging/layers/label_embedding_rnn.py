@@ -156,13 +156,9 @@ def _flat(x):
 
 
 FEEDBACKS = ("gold", "predicted")
-# keywords of Keras' recurrent layers: the one value that each has here, and why
-FIXED = {
-    "return_sequences": (True, "it gives the logits of all tokens"),
-    "return_state": (False, "return_dict=True returns its labels and hidden states"),
-    "stateful": (False, "every row of a batch is a sentence, which starts anew"),
-    "unroll": (False, "training is one pass over all positions, without a loop"),
-}
+# keywords of Keras' recurrent layers, each with the one value that it has here
+FIXED = {"return_state": False, "stateful": False, "unroll": False}
+FIXED |= {"return_sequences": True}
 OPTIONS = ("feedback", "go_backwards", "beam_width", "dropout", "seed", "return_dict")
 
 
@@ -259,9 +255,9 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         return_dict=False,
         **kwargs,
     ):
-        for name, (only, why) in FIXED.items():
+        for name, only in FIXED.items():
             if kwargs.pop(name, only) != only:
-                raise ValueError(f"a LabelEmbeddingRNN has {name}={only}: {why}")
+                raise ValueError(f"a LabelEmbeddingRNN has {name}={only}")
         self.mixed = isinstance(feedback, float) or type(feedback) is int
         if not (feedback in FEEDBACKS or (self.mixed and 0 <= feedback <= 1)):
             raise ValueError(
@@ -318,10 +314,6 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         needed = self._lags["future_labels"] or self._lags["future_states"]
         if needed and future is None:
             raise ValueError("a context of the future needs `future`")
-        if self._lags["future_states"]:
-            size = future["states"].shape[-1]
-            if size != self.hidden_size:
-                raise ValueError(f"states of {size} to read, not {self.hidden_size}")
         if initial_state is not None:
             raise ValueError("a LabelEmbeddingRNN has no initial_state")
         # the loop, where a context is read, runs from the first position

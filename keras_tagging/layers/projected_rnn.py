@@ -38,18 +38,11 @@ class ProjectedRNN(keras.layers.RNN):
         states follow.
 
     Raises:
-        ValueError: if the cell has no `project` and `step`, or another dtype, or
-            no cell to return; for a mask with both `unroll` and `go_backwards`,
-            which Keras' loop does not reverse.
+        ValueError: if the cell has another dtype, or no cell to return; for a mask with
+            both `unroll` and `go_backwards`, which Keras' loop does not reverse.
     """
 
     def __init__(self, cell, return_cell=False, dtype=None, **kwargs):
-        for method in ("project", "step"):
-            if not hasattr(cell, method):
-                raise ValueError(
-                    f"{type(cell).__name__} has no {method} method: "
-                    "use keras.layers.RNN for cells that do not project their input"
-                )
         super().__init__(cell, dtype=dtype or cell.dtype_policy, **kwargs)
         if self.compute_dtype != cell.compute_dtype:
             raise ValueError(

@@ -172,19 +172,10 @@ def test_the_width_of_the_beam_may_be_set(model):
     [
         ({"trainable_vectors": False}, "trainable_vectors=False is of vectors="),
         ({"unit": 3}, "unknown lstm-parser keyword 'unit'; did you mean 'units'"),
-        ({"encoder": "lstm"}, "encoder='lstm'.*'bilstm'"),
-        ({"dropped": "all"}, "dropped='all'.*'configurations', 'tokens'"),
-        ({"truncation": "no"}, "truncation='no'.*'sliding', 'chunked'"),
         ({"nonprojective": "keep"}, "nonprojective='keep'.*'skip', 'lift'"),
-        (
-            {"system": "arc-eager"},
-            "system='arc-eager': known are 'arc-standard', 'arc-standard-core', 's",
-        ),
-        ({"system": 1}, "system=1: it is 'arc-standard', 'swap' or a"),
+        ({"system": "arc-eager"}, "system='arc-eager': known are 'arc-standard', 'arc"),
         ({"truncation_limit": 0}, "truncation_limit=0"),
-        ({"beam_width": 0}, "beam_width=0"),
         ({"input_dropout": 1.0}, "input_dropout=1.0"),
-        ({"initializer": "zeros"}, "initializer='zeros'"),
     ],
 )
 def test_settings_that_do_not_exist(options, message):
@@ -203,33 +194,28 @@ def sentence(heads, deprels="a b c", words="One two three"):
     return Sentence(words, None, columns)
 
 
-@pytest.mark.parametrize("method", ["adapt", "fit", "evaluate", "validation"])
 @pytest.mark.parametrize(
     "second, message",
     [
         (Sentence(["One", "two"], None, {"pos": ["N", "N"]}), "no tree: .* no head"),
         (sentence("2 0 2", "a _ c"), "no tree: a word has no deprel"),
-        (sentence("2 _ 2"), "no tree: a word has no head"),
         (sentence("2 x 2"), "a head that is not a number"),
-        (sentence("2 3 2"), "no word is the root"),
         (sentence("0 3 2"), "words 2 and 3 form a cycle"),
-        (sentence("0 0 2"), "words 1 and 2 are roots"),
-        (sentence("0 4 2"), "head of word 2 is 4"),
         (["One", "two"], "no tree: a word has no head"),
     ],
 )
-def test_sentences_without_a_tree(model, method, second, message):
+def test_sentences_without_a_tree(model, second, message):
     sentences = [TRAIN[0], second]
-    calls = {
-        "adapt": lambda: build().adapt(sentences),
-        "fit": lambda: build().fit(sentences),
-        "evaluate": lambda: model.evaluate(sentences),
-        "validation": lambda: build().fit(TRAIN[:1], validation_data=sentences),
-    }
-    where = r"^sentence 2 \(it begins 'One two"
-    with pytest.raises(ValueError, match=f"{where}.*{message}") as error:
-        calls[method]()
-    assert "\n" not in str(error.value)
+    for call in (
+        lambda: build().adapt(sentences),
+        lambda: build().fit(sentences),
+        lambda: model.evaluate(sentences),
+        lambda: build().fit(TRAIN[:1], validation_data=sentences),
+    ):
+        where = r"^sentence 2 \(it begins 'One two"
+        with pytest.raises(ValueError, match=f"{where}.*{message}") as error:
+            call()
+        assert "\n" not in str(error.value)
 
 
 def test_other_misuse(model):

@@ -4,31 +4,24 @@ from conftest import TINY
 import keras_tagging
 from keras_tagging.architectures import (
     ARCHITECTURES,
-    RECIPES,
     architecture,
     resolve_settings,
 )
 
 
 @pytest.mark.parametrize(
-    "arguments, messages",
+    "arguments, keywords, message",
     [
-        (("bigrus",), ["unknown architecture 'bigrus'", "mean 'bigru'?", "Known: "]),
-        (("xyz",), ["unknown architecture 'xyz'. Known: bigru"]),
-        ((None,), ["unknown architecture None"]),
+        (("bigrus",), {}, "unknown architecture 'bigrus'; did you mean 'bigru'. Known"),
+        (("xyz",), {}, "unknown architecture 'xyz'. Known: bigru"),
+        (("bigru",), {"recipe": "papers"}, "unknown recipe 'papers'; did you mean 'pa"),
+        (("bigru",), {"seed": -1}, "seed=-1"),
     ],
 )
-def test_unknown_architecture(arguments, messages):
-    with pytest.raises(ValueError) as error:
-        keras_tagging.build(*arguments)
-    for message in messages:
-        assert message in str(error.value)
+def test_unknown_architecture_and_recipe(arguments, keywords, message):
+    with pytest.raises(ValueError, match=message) as error:
+        keras_tagging.build(*arguments, **keywords)
     assert "\n" not in str(error.value)
-
-
-def test_unknown_recipe():
-    with pytest.raises(ValueError, match="unknown recipe 'papers'; did you mean 'pap"):
-        keras_tagging.build("bigru", recipe="papers")
 
 
 @pytest.mark.parametrize(
@@ -42,10 +35,6 @@ def test_unknown_keyword_names_the_nearest_and_all(keyword, nearest):
         assert known in str(error.value)
     for internal in ("self", "num_tags", "vector_dim"):
         assert f" {internal}," not in str(error.value)
-
-
-def test_seed_and_recipe_are_no_keywords_of_the_architecture():
-    assert {"seed", "recipe"}.isdisjoint(resolve_settings("bigru", "fast", {}))
 
 
 def sizes(recipe, **overrides):
@@ -111,20 +100,10 @@ def test_the_best_recipe_changes_the_fast_one(name):
     assert not {key for key in changes if best[key] == fast[key]}
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_resolving_does_not_change_the_tables(recipe):
-    first = resolve_settings("bigru", recipe, {})
-    resolve_settings("bigru", recipe, {"units": 1, "batch_size": 3})
-    assert resolve_settings("bigru", recipe, {}) == first
-
-
 @pytest.mark.parametrize(
     "overrides, message",
     [
-        ({"optimizer": "rmsprop"}, "optimizer='rmsprop'"),
-        ({"normalise": "x"}, "normalise='x'"),
         ({"vectors": "no/such/file"}, "^no/such/file: there is no such file"),
-        ({"embeddings": "no/such/file"}, "^no/such/file: there is no such file"),
         (
             {"embeddings": [1.0]},
             "a list holds no word vectors: give the name of a file",
@@ -149,28 +128,21 @@ def test_available_names_build():
     [
         {"units": -1},
         {"units": 1.5},
-        {"units": "many"},
-        {"num_layers": 0},
-        {"dropout": 3},
-        {"learning_rate": -0.1},
-        {"weight_average": 1.0},
-        {"capitals": "no"},
         {"units": None},
         {"units": True},
         {"units": 10**9},
-        {"num_layers": 10**4},
+        {"num_layers": 0},
+        {"dropout": 3},
         {"learning_rate": float("nan")},
-        {"learning_rate": 10**400},
         {"batch_size": "8"},
-        {"batch_size": 0},
-        {"clipnorm": "1"},
-        {"suffixes": 1.5},
-        {"suffixes": None},
+        {"capitals": "no"},
         {"suffixes": (0,)},
         {"suffixes": "ab"},
         {"columns": (1,)},
-        {"prefixes": tuple(range(1, 999))},
         {"decay": "soon"},
+        {"window": 4},
+        {"window_over": "word"},
+        {"optimizer": "rmsprop"},
     ],
 )
 def test_impossible_values_name_the_keyword(given):
@@ -194,26 +166,6 @@ def test_values_are_taken_as_meant(given, taken):
     found = resolve_settings("bigru", "fast", given)[name]
     assert found == taken
     assert type(found) is type(taken)
-
-
-@pytest.mark.parametrize("window", [0, 1, 3, 9])
-def test_windows_are_odd_or_0(window):
-    assert resolve_settings("bigru", "fast", {"window": window})["window"] == window
-    even = window + 2 - window % 2
-    with pytest.raises(ValueError, match=f"^window={even}: it is an odd"):
-        resolve_settings("bigru", "fast", {"window": even})
-
-
-def test_what_a_window_is_over():
-    given = {"window_over": "features"}
-    assert resolve_settings("bigru", "fast", given)["window_over"] == "features"
-    with pytest.raises(ValueError, match="^window_over='word': .*did you mean 'words'"):
-        resolve_settings("bigru", "fast", {"window_over": "word"})
-
-
-def test_negative_seed_is_refused():
-    with pytest.raises(ValueError, match="seed=-1"):
-        keras_tagging.build("bigru", seed=-1)
 
 
 def test_a_recipe_s_monitor_must_be_there(train_sentences, dev_sentences):

@@ -93,12 +93,6 @@ def test_cells_without_skips_may_differ():
     assert layer(random_sentences(FEATURES)).shape == (len(LENGTHS), UNITS)
 
 
-@pytest.mark.one_backend
-def test_a_stack_is_one_of_several_cells():
-    layer = keras.layers.RNN([SkipStackCell(make_cells("outputs-joint")), GRUCell(3)])
-    assert layer(random_sentences(UNITS)).shape == (len(LENGTHS), 3)
-
-
 def test_keras_file_round_trip(tmp_path):
     layer = make_layer("mixed-cell-shortcut")
     inputs, masks = keras.Input((None, UNITS)), keras.Input((None,), dtype="bool")

@@ -58,22 +58,9 @@ def test_batch_size_cuts_sentences_of_similar_length():
     assert (np.diff(lengths) >= 0).all()
 
 
-@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
-def test_no_token_no_batch(lengths):
-    assert plan_batches(np.array(lengths, int), token_budget=4) == []
-
-
-@pytest.mark.parametrize(
-    "sizes, message",
-    [
-        ({}, "either batch_size or token_budget"),
-        ({"batch_size": 2, "token_budget": 9}, "not both"),
-        ({"batch_size": 0}, "at least 1"),
-        ({"token_budget": -3}, "at least 1"),
-    ],
-)
-def test_wrong_sizes_are_told(sizes, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("sizes", [{}, {"batch_size": 2, "token_budget": 9}])
+def test_one_of_the_sizes_is_needed(sizes):
+    with pytest.raises(ValueError, match="give either batch_size or token_budget"):
         plan_batches(LENGTHS, **sizes)
 
 
@@ -95,11 +82,6 @@ def test_batch_pads_on_the_right():
     assert sentences.spans() == [(0, 1), (1, 1), (1, 4)]
 
 
-def test_batch_without_gold_tags():
-    sentences = EncodedSentences(np.ones((2, 1), "int32"), np.array([0, 2]))
-    assert sentences.batch(np.array([0]))[1].tolist() == [[-1, -1]]
-
-
 def epochs(batches, *numbers):
     """The content of some epochs, each as a list of (ids, targets, mask) lists."""
     content = []
@@ -111,20 +93,12 @@ def epochs(batches, *numbers):
 @pytest.mark.parametrize("sizes", [SIZES[0], SIZES[1], SIZES[4]], ids=str)
 def test_epochs_depend_on_seed_and_number_alone(sizes):
     options = {"unknown_rate": 0.5, **sizes}
-    first, second, again = epochs(
-        TrainingBatches(encoded(), seed=3, **options), 0, 1, 0
-    )
-    assert first == again != second
+    batches = TrainingBatches(encoded(), seed=3, **options)
+    first, second, again = epochs(batches, 0, 1, 0)
+    assert first == again != second and len(first) == len(second) == len(batches)
     # a run that begins with epoch 1 sees what the other saw there
     assert epochs(TrainingBatches(encoded(), seed=3, **options), 1) == [second]
     assert epochs(TrainingBatches(encoded(), seed=4, **options), 0) != [first]
-
-
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_number_of_batches_is_that_of_every_epoch(sizes):
-    batches = TrainingBatches(encoded(), **sizes)
-    counts = {len(epoch) for epoch in epochs(batches, *range(5))}
-    assert counts == {len(batches)}
 
 
 @pytest.mark.parametrize("sizes", [SIZES[0], SIZES[4]], ids=str)

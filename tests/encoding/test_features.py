@@ -238,13 +238,14 @@ NO_NUMBERS = ["10-year", "1990s", "1.", "$5", "5%", "1,,000", "1 000", "-", ".",
 NO_NUMBERS += ["", "--5", "1-", "3\\4", "²", "Ⅷ", "x5", "5\n", "\n5", "5\0"]
 
 
-@pytest.mark.parametrize("text", NUMBERS + NO_NUMBERS)
-def test_dinarelli_numbers(text):
-    features = TokenFeatures(normalise="dinarelli", suffixes=(), capitals=False)
-    features.adapt({"tokens": [text]}, lengths=[1])
-    expected = "NUM" if text in NUMBERS else text
-    assert features.vocabularies["word"] == [expected]
-    assert reference.normal_form(text, "dinarelli", reference.Spellings([])) == expected
+def test_dinarelli_numbers():
+    for text in NUMBERS + NO_NUMBERS:
+        features = TokenFeatures(normalise="dinarelli", suffixes=(), capitals=False)
+        features.adapt({"tokens": [text]}, lengths=[1])
+        expected = "NUM" if text in NUMBERS else text
+        assert features.vocabularies["word"] == [expected]
+        spellings = reference.Spellings([])
+        assert reference.normal_form(text, "dinarelli", spellings) == expected
 
 
 def test_dinarelli_looks_vectors_up_by_the_same_normal_form():
@@ -277,7 +278,7 @@ def test_dinarelli_is_the_same_in_a_saved_graph(tmp_path):
     np.testing.assert_array_equal(served, expected)
 
 
-@pytest.mark.parametrize("lengths", [None, [1], [2, 2], []])
+@pytest.mark.parametrize("lengths", [None, [2, 2]])
 def test_dinarelli_needs_the_lengths_of_all_sentences(lengths):
     features = TokenFeatures(normalise="dinarelli")
     with pytest.raises(
@@ -308,16 +309,6 @@ def test_short_words_are_padded_with_one_symbol_at_both_ends():
     assert features.encode({"tokens": ["a"]})[0, 1:-1].tolist() == [UNKNOWN_ID] * 8
 
 
-def test_columns_stand_in_the_documented_order():
-    features = TokenFeatures(
-        vectors=True, suffixes=(2, 3), prefixes=(1,), shapes=True, characters=2
-    )
-    assert features.names == (
-        *("word", "vector", "suffix2", "suffix3", "prefix1", "capital", "shape"),
-        *("first0", "first1", "last1", "last0"),
-    )
-
-
 def test_invalid_utf8_in_the_graph():
     features = adapted([reference.clean(token) for token in RAW])
     found = features({"tokens": tf.constant(RAW)}).numpy()
@@ -341,14 +332,6 @@ def test_a_real_token_never_has_id_0(lookup):
     ids = features.encode({"tokens": TOKENS})
     assert ids.dtype == np.int32 and (ids > 0).all()
     assert (ids < list(features.sizes.values())).all()
-
-
-def test_restored_vocabularies_give_the_same_ids():
-    features, again = adapted(), TokenFeatures(**ALL)
-    again.set_vocabularies(features.vocabularies)
-    tokens = {"tokens": [*TOKENS, "new"]}
-    assert again.sizes == features.sizes
-    np.testing.assert_array_equal(again.encode(tokens), features.encode(tokens))
 
 
 def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
@@ -471,18 +454,10 @@ def test_lower_case_does_not_depend_on_the_locale():
     "options, message",
     [
         ({"normalise": "upper"}, "normalise='upper': known are 'kadari', 'wu'"),
-        ({"lookup": "exact"}, "lookup='exact': known are"),
-        ({"characters_of": "x"}, "characters_of='x': known are 'raw', 'normalised'"),
         ({"columns": ["suffix2"]}, "two features share a name"),
-        ({"columns": ["tokens"]}, "columns cannot be called"),
-        ({"columns": ["tags"]}, "columns cannot be called"),
-        ({"words": False, "columns": ["word"]}, "columns cannot be called"),
-        ({"columns": ["vector"]}, "columns cannot be called"),
-        ({"columns": ["spelling"]}, "columns cannot be called"),
-        ({"columns": ["cluster"]}, "columns cannot be called"),
-        ({"columns": ["letters"]}, "columns cannot be called"),
-        ({"columns": ["labels"]}, "columns cannot be called"),
         ({"columns": ["pos", "pos"]}, "two features share a name"),
+        ({"words": False, "columns": ["word"]}, "columns cannot be called"),
+        ({"columns": ["tags"]}, "columns cannot be called"),
         ({"words": False, "suffixes": (), "capitals": False}, "there is no feature"),
     ],
 )

@@ -9,7 +9,6 @@ from keras_tagging.data.surface import Surface
 from keras_tagging.segmenting.multiword import (
     MultiwordSplitter,
     analyses_of,
-    common,
     usual_of,
 )
 
@@ -91,7 +90,3 @@ def test_usual_multiword_tokens():
     assert split("DONT", is_multiword=False) == ["DO", "NT"]
     assert split("its", is_multiword=False) == ["its"]
     assert split("its", is_multiword=True) == ["it", "s"]
-
-
-def test_the_beginning_that_two_have_in_common():
-    assert [common("don't", "do"), common("", "a"), common("ab", "b")] == [2, 0, 0]

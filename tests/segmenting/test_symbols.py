@@ -108,12 +108,11 @@ def test_endless_white_space_needs_no_memory(monkeypatch):
     assert stream.text(10_001, 10_002) == "b"
 
 
-@pytest.mark.parametrize("chunks", [[b"a"], ["a", None], 5 * [1]])
-def test_a_stream_takes_strings_only(chunks):
+def test_a_stream_takes_strings_only():
     with pytest.raises(
         ValueError, match="a text is a string, or strings in their order"
     ):
-        list(TextStream(chunks))
+        list(TextStream(["a", None]))
 
 
 # Characters

@@ -9,12 +9,10 @@ from transitions.conformance import XP
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.transitions import (
-    NumPy,
     Outputs,
     RuleTables,
     ccg_system,
     derivation_moves,
-    search,
     shift_reduce,
 )
 from keras_tagging.transitions.shift_reduce import (
@@ -203,39 +201,3 @@ def test_tables_have_a_limit(monkeypatch):
     monkeypatch.setattr(shift_reduce, "RULE_TABLE", 100)
     with pytest.raises(ValueError, match="leave out rare rules"):
         RuleTables(GRAMMAR)
-
-
-@pytest.mark.parametrize("beam_width", [1, 3])
-def test_the_search_follows_the_scores(beam_width):
-    gold = derivations()
-    lengths = np.array([len(one) for one in gold], "int32")
-    # what the network reads tells each move apart, here: so it is looked up
-    wanted = {}
-    for moves in derivation_moves(SYSTEM, gold):
-        outputs = OUTPUTS.of(moves.actions, moves.labels)
-        rows = np.concatenate([moves.nodes, moves.node_labels], 1).tolist()
-        for row, output in zip(rows, outputs, strict=True):
-            wanted.setdefault(tuple(row), []).append(output)
-
-    def score(nodes, labels, states):
-        # what is read may be the same in two sentences, but not in one
-        logits = np.zeros((len(nodes), len(OUTPUTS)), "float32")
-        for i, row in enumerate(np.concatenate([nodes, labels], 1).tolist()):
-            number = gold_of[i // beam_width]
-            found = wanted.get(tuple(row), [])
-            logits[i, [output for output in found if output in number]] = 9
-        return logits, states
-
-    gold_of = [
-        {int(OUTPUTS.of(a, b)) for a, b in zip(*TABLES.moves(one), strict=True)}
-        for one in gold
-    ]
-    width = int(lengths.max()) + 2
-    found = search(
-        NumPy(), SYSTEM, OUTPUTS, score, [], lengths, width, beam_width=beam_width
-    )
-    made = [
-        TABLES.derivation(*moves, words_of(one))
-        for *moves, one in zip(*found, gold, strict=True)
-    ]
-    assert derivation_scores(gold, made).exact == 1

@@ -57,9 +57,7 @@ def test_a_file_needs_the_system(tmp_path, monkeypatch):
     model.adapt(SENTENCES)
     model.save(tmp_path / "toy.keras")
     monkeypatch.delitem(system._SYSTEMS, "arc-hybrid")
-    with pytest.raises(
-        ValueError, match="system='arc-hybrid': .*install or import"
-    ):
+    with pytest.raises(ValueError, match="system='arc-hybrid': .*install or import"):
         keras_tagging.load(tmp_path / "toy.keras")
 
 
