@@ -26,7 +26,6 @@ from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies
 from keras_tagging.service.gate import Gate, Hosts
 from keras_tagging.service.metrics import Metrics
-from keras_tagging.service.open_inference import VERSION
 from keras_tagging.service.problems import GONE, Problem, problem_of, refusal, shown
 from keras_tagging.service.schemas import Operation
 from keras_tagging.service.worker import WORDS, Model
@@ -35,6 +34,7 @@ from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
 STATIC = Path(__file__).with_name("static")
+MODEL = "/v2/models/{name}"
 
 
 class Service:
@@ -94,25 +94,21 @@ class Service:
 
     def _add_routes(self):
         get, post = self._get, self._post
-        get("/", "The page.", _page, str, "text/html")
+        page = STATIC / "page.html"
+        get("/", "The page.", lambda _: FileResponse(page), str, "text/html")
         get("/models", "The models.", self._listed, schemas.Models)
         get("/health", "Live and ready, and with what.", self._health, schemas.Health)
         get("/metrics", "Counters for Prometheus.", self._counted, str, "text/plain")
         get("/openapi.json", "This document.", self._document, dict)
         for kind in kinds.registered().values():
-            types, answer = (schemas.TokensRequest, schemas.TokensAnswer), self._tag
-            if kind.reads == "text":
-                types, answer = (
-                    (schemas.TextRequest, schemas.TextAnswer),
-                    self._annotate,
-                )
-            if (name := kind.route) is not None:
-                post(f"/{name}", f"Ask a {kind.name}.", partial(answer, name), *types)
-        get("/v2", "The service.", _server, dict)
-        get("/v2/health/live", "Whether it is live.", _live, dict)
+            if kind.route is not None:
+                answer = partial(self._annotate, kind.route)
+                types = schemas.TYPES[kind.reads]
+                post(f"/{kind.route}", f"Ask a {kind.name}.", answer, *types)
+        get("/v2", "The service.", lambda _: _json(open_inference.server()), dict)
+        get("/v2/health/live", "It is live.", lambda _: _json({"live": True}), dict)
         get("/v2/health/ready", "Whether it is ready.", self._state, dict)
-        model = "/v2/models/{name}"
-        for path in (model, f"{model}/versions/{VERSION}"):
+        for path in (MODEL, f"{MODEL}/versions/{open_inference.VERSION}"):
             get(path, "What it reads and gives.", self._about, dict)
             get(f"{path}/ready", "Whether it is ready.", self._state, dict)
             types = schemas.InferRequest, dict
@@ -174,26 +170,16 @@ class Service:
 
     # Routes that ask a model
 
-    async def _tag(self, route, request, body, labels):
-        start = time.perf_counter()
-        model = json_protocol.chosen(self._models, body.model, route)
-        labels["model"] = model.name
-        items = json_protocol.read_tokens(model, body, self._max_tokens)
-        answers = await self._answers(model, items, [*model.outputs])
-        pairs = zip(items, answers, strict=True)
-        rows = [{"tokens": item.tokens, **answer} for item, answer in pairs]
-        took = round(1000 * (time.perf_counter() - start), 2)
-        return _json({"model": model.name, "sentences": rows, "milliseconds": took})
-
     async def _annotate(self, route, request, body, labels):
         start = time.perf_counter()
         model = json_protocol.chosen(self._models, body.model, route)
         labels["model"] = model.name
-        items = json_protocol.read_texts(model, body, self._max_tokens)
-        output = json_protocol.output_of(body, request.headers.get("accept", ""))
-        answers = await self._answers(model, items, [output])
-        content = json_protocol.written(body, output, answers)
-        if output == "conllu":
+        items = json_protocol.read(model, body, self._max_tokens)
+        accept = request.headers.get("accept", "")
+        outputs = json_protocol.outputs_of(model, body, accept)
+        answers = await self._answers(model, items, outputs)
+        content = json_protocol.written(body, items, outputs, answers)
+        if outputs == ["conllu"]:
             return Response(content, media_type="text/plain")
         took = round(1000 * (time.perf_counter() - start), 2)
         content = f'{{"model": "{model.name}", {content}, "milliseconds": {took}}}'
@@ -264,18 +250,6 @@ async def _while_connected(request: Request, answering) -> Response:
     finally:
         for task in tasks:
             task.cancel()
-
-
-def _page(request) -> Response:
-    return FileResponse(STATIC / "page.html")
-
-
-def _server(request) -> Response:
-    return _json(open_inference.server())
-
-
-def _live(request) -> Response:
-    return JSONResponse({"live": True})
 
 
 def _json(content) -> Response:

@@ -1,5 +1,6 @@
 """Our own protocol, for people and for the page: /annotate, and /tag and the like."""
 
+import json
 from collections.abc import Callable
 from itertools import chain
 
@@ -93,55 +94,54 @@ def _check_count(rows, what):
         )
 
 
-def read_tokens(model: Model, body: TokensRequest, max_tokens: int) -> list[Sentence]:
-    """The sentences of a body.
+def read(model: Model, body: TokensRequest | TextRequest, max_tokens: int) -> list:
+    """The sentences or texts of a body.
 
     Raises:
-        Problem: if they do not fit the model.
+        Problem: if they are too long, do not fit the model, or lack a word.
     """
-    check_tokens(body.sentences, max_tokens)
-    return sentences(model, body.sentences, body.columns)
-
-
-def read_texts(model: Model, body: TextRequest, max_tokens: int) -> list:
-    """The texts or sentences of a body.
-
-    Raises:
-        Problem: if they are too long, or lack a word.
-    """
-    if body.probabilities and not model.probabilities:
-        raise Problem(
-            400, f"{model.name} has no tagger, whose labels have probabilities"
-        )
     if body.sentences is not None:
         check_tokens(body.sentences, max_tokens)
-        if not all(map(all, body.sentences)):
+        if model.reads_text and not all(map(all, body.sentences)):
             raise Problem(400, "a word is empty: leave it out")
-        return sentences(model, body.sentences, {})
+        return sentences(model, body.sentences, getattr(body, "columns", {}))
     texts = [body.text] if body.texts is None else body.texts
     check_texts(texts, max_tokens)
     return [*map(Lines if body.input == "lines" else str, texts)]
 
 
-def output_of(body: TextRequest, accept: str) -> str:
-    """The output of a pipeline that is asked for, by the body or by the header."""
+def outputs_of(model: Model, body, accept: str) -> list[str]:
+    """The outputs that are asked for: of a pipeline one, by the body or by the header.
+
+    Raises:
+        Problem: for probabilities of a pipeline that has none.
+    """
+    if not model.reads_text:
+        return [*model.outputs]
     if body.probabilities:
-        return PROBABLE
+        if not model.probabilities:
+            raise Problem(400, f"{model.name} has no tagger with probabilities")
+        return [PROBABLE]
     plain = accept.partition(",")[0].partition(";")[0].strip() == "text/plain"
-    return body.output or ("conllu" if plain else "json")
+    return [body.output or ("conllu" if plain else "json")]
 
 
-def written(body: TextRequest, output: str, answers: list[dict[str, list]]) -> str:
+def written(body, items: list, outputs: list[str], answers: list[dict]) -> str:
     """The answers as CoNLL-U, or the part of the JSON that has them."""
-    documents = [answer[output] for answer in answers]
-    if output == "conllu":
-        if body.texts is None:
-            return as_conllu([*chain.from_iterable(documents)])
-        return "".join(map(as_conllu, documents, range(1, len(documents) + 1)))
+    if isinstance(body, TokensRequest):
+        pairs = zip(items, answers, strict=True)
+        rows = [{"tokens": item.tokens, **answer} for item, answer in pairs]
+        return f'"sentences": {json.dumps(rows, ensure_ascii=False)}'
+    documents = [answer[outputs[0]] for answer in answers]
     if body.texts is None:
-        return f'"sentences": [{", ".join(chain.from_iterable(documents))}]'
-    rows = (f'{{"sentences": [{", ".join(document)}]}}' for document in documents)
-    return f'"documents": [{", ".join(rows)}]'
+        documents = [[*chain.from_iterable(documents)]]
+    if outputs == ["conllu"]:
+        numbers = [None] if body.texts is None else range(1, len(documents) + 1)
+        return "".join(map(as_conllu, documents, numbers))
+    rows = [f'"sentences": [{", ".join(document)}]' for document in documents]
+    if body.texts is None:
+        return rows[0]
+    return f'"documents": [{{{"}, {".join(rows)}}}]'
 
 
 def as_conllu(sentences: list[Sentence], number: int | None = None) -> str:

@@ -188,6 +188,10 @@ class TokensAnswer(Answer):
     sentences: list[Row]
 
 
+#: of requests and answers, by what a kind of models reads
+TYPES = {"tokens": (TokensRequest, TokensAnswer), "text": (TextRequest, TextAnswer)}
+
+
 class AboutModel(BaseModel):
     name: str
     kind: str

@@ -156,31 +156,3 @@ def test_texts_that_come_together_are_kept_apart(whole, expected):
         found = pool.map(lambda x: whole.post("/annotate", {"text": x}), texts)
         answers = [response.json()["sentences"] for response in found]
     assert answers == [expected[text] for text in texts]
-    counted = whole.get("/metrics").text
-    [line] = [x for x in counted.splitlines() if 'tokens_total{model="whole"}' in x]
-    assert float(line.split()[-1]) > 8
-
-
-def test_what_is_told(whole):
-    described = {m["name"]: m for m in whole.get("/models").json()["models"]}
-    assert described["whole"]["kind"] == "pipeline"
-    assert described["whole"]["command"] == "annotate"
-    assert described["whole"]["architecture"] == "segmenter, bigru, lstm-parser, bigru"
-    assert whole.get("/v2/models/whole/ready").json()["ready"] is True
-    assert whole.get("/v2/models/whole").json() == {
-        "name": "whole",
-        "versions": ["1"],
-        "platform": "onnxruntime_onnx",
-        "inputs": [{"name": "text", "datatype": "BYTES", "shape": [-1]}],
-        "outputs": [
-            {"name": "json", "datatype": "BYTES", "shape": [-1]},
-            {"name": "conllu", "datatype": "BYTES", "shape": [-1]},
-        ],
-    }
-
-
-def test_a_folder_that_changes_is_noticed(folder, tmp_path):
-    before = stamp(str(folder))
-    (tmp_path / "pipeline.json").write_text("{}")
-    with pytest.raises(ValueError, match="has changed since the service was started"):
-        worker.load({"whole": (str(tmp_path), before)})

@@ -60,12 +60,12 @@ ROUTES = {
     "tag": (
         lambda rows: {"model": "m", "sentences": rows, "columns": {}},
         schemas.TokensRequest,
-        lambda body: json_protocol.read_tokens(TAGGER, body, 9),
+        lambda body: json_protocol.read(TAGGER, body, 9),
     ),
     "annotate": (
         lambda rows: {"model": "p", "texts": rows[0] or ["a"], "input": "text"},
         schemas.TextRequest,
-        lambda body: json_protocol.read_texts(PIPELINE, body, 9),
+        lambda body: json_protocol.read(PIPELINE, body, 9),
     ),
     "infer": (
         lambda rows: {"inputs": tokens_of(rows), "outputs": [{"name": "tags"}]},

@@ -33,43 +33,47 @@ async def read(bodies, *parts):
         return body
 
 
-def refused(bodies, *parts):
+async def refused(bodies, *parts):
     with pytest.raises(Problem) as caught:
-        asyncio.run(read(bodies, *parts))
-    return caught.value
+        await read(bodies, *parts)
+    return caught.value.status
 
 
 @pytest.mark.parametrize("tokens, most", [(0, 8), (1, 8), (5, 10)])
 def test_the_last_byte_that_fits(tokens, most, monkeypatch):
     monkeypatch.setattr(limits, "SERVICE_BYTES", 8)
     monkeypatch.setattr(limits, "SERVICE_TOKEN_BYTES", 2)
-    bodies = Bodies(tokens)
-    assert asyncio.run(read(bodies, b"x" * most)) == b"x" * most
-    assert asyncio.run(read(bodies, *[b"x"] * most)) == b"x" * most
-    for parts in ([b"x" * (most + 1)], [b"x"] * (most + 1), [b"x" * most, b"", b"x"]):
-        problem = refused(bodies, *parts)
-        assert problem.status == 413
-        assert f"larger than {most} bytes" in problem.message
-    # what was refused is not held
-    assert asyncio.run(read(bodies, b"x" * most)) == b"x" * most
+    bodies, full = Bodies(tokens), b"x" * most
+
+    async def check():
+        for parts in ([full + b"x"], [b"x"] * (most + 1), [full, b"", b"x"]):
+            assert (
+                await read(bodies, full) == await read(bodies, *[b"x"] * most) == full
+            )
+            assert await refused(bodies, *parts) == 413
+        # what was refused is not held
+        assert await read(bodies, full) == full
+
+    asyncio.run(check())
 
 
-def test_a_body_that_is_much_too_large_is_not_read_to_its_end(monkeypatch):
+@pytest.mark.parametrize("count, rest", [(DRAINED, 0), (DRAINED + 3, 2)])
+def test_a_body_that_is_much_too_large_is_not_read_to_its_end(count, rest, monkeypatch):
     monkeypatch.setattr(limits, "SERVICE_BYTES", 8)
-    for count, rest in ((DRAINED, 0), (DRAINED + 3, 2)):
-        parts = request(*[b"x" * 8] * count)
-        with pytest.raises(Problem):
-            asyncio.run(_enter(Bodies(0), parts))
-        assert len(parts.left) == rest
+    asked = request(*[b"x" * 8] * count)
+
+    async def enter():
+        async with Bodies(0).read(asked):
+            pass
+
+    with pytest.raises(Problem):
+        asyncio.run(enter())
+    assert len(asked.left) == rest
 
 
-async def _enter(bodies, given):
-    async with bodies.read(given):
-        pass
-
-
-def test_all_bodies_together_have_a_limit(monkeypatch):
-    monkeypatch.setattr(limits, "SERVICE_WAITING_BYTES", 10)
+@pytest.mark.parametrize("limit", ["SERVICE_WAITING_BYTES", "SERVICE_CONNECTIONS"])
+def test_all_bodies_together_have_a_limit(limit, monkeypatch):
+    monkeypatch.setattr(limits, limit, 10 if "BYTES" in limit else 2)
     bodies = Bodies(10)
 
     async def together():
@@ -78,15 +82,8 @@ def test_all_bodies_together_have_a_limit(monkeypatch):
                 body = await held.enter_async_context(bodies.read(request(part)))
                 assert body == part
             for parts in ([b"x"], [b"", b"x"]):
-                with pytest.raises(Problem) as caught:
-                    await read(bodies, *parts)
-                assert caught.value.status == 503
-                assert "too many requests wait" in caught.value.message
+                assert await refused(bodies, *parts) == 503
         # what is answered counts no more, however it ended
-        for _ in range(3):
-            assert await read(bodies, b"abcdefgh") == b"abcdefgh"
-            with pytest.raises(Problem):
-                await read(bodies, b"abcdefgh", b"ijk")
         return await read(bodies, b"abcdefghij")
 
     assert asyncio.run(together()) == b"abcdefghij"

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from keras_tagging import runtime
 from keras_tagging.cli import main
 from keras_tagging.service import model_files as files
+from keras_tagging.service import worker
 from keras_tagging.service.worker import stamp
 
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "sklearn", "pandas", "scipy")
@@ -61,35 +63,6 @@ def test_a_damaged_file(capsys, tmp_path):
     assert told.count("\n") == 1
 
 
-@pytest.fixture
-def here(monkeypatch, capsys):
-    """The command that exports runs in this process, which has TensorFlow."""
-
-    def run(command, **_):
-        assert command[:3] == [sys.executable, "-m", "keras_tagging"]
-        with pytest.raises(SystemExit) as end:
-            main(command[3:])
-        told = capsys.readouterr()
-        return SimpleNamespace(returncode=end.value.code, stderr=told.err)
-
-    monkeypatch.setattr(files.subprocess, "run", run)
-
-
-def test_other_models_are_exported_first(here, tagger, tmp_path):
-    tagger.save(tmp_path / "small.keras")
-    made = files.as_onnx("small", tmp_path / "small.keras", tmp_path)
-    from keras_tagging import runtime
-
-    found = runtime.load(made)
-    assert found.tag([["the", "dog"]]) == tagger.tag([["the", "dog"]])
-    assert files.as_onnx("x", made, tmp_path) == made
-
-
-def test_what_cannot_be_exported(here, tmp_path):
-    with pytest.raises(ValueError, match="could not be exported as ONNX"):
-        files.as_onnx("x", tmp_path, tmp_path)
-
-
 def test_no_process_imports_tensorflow(model_files):
     code = (
         "import json, sys; import keras_tagging.cli, keras_tagging.service.server\n"
@@ -106,19 +79,15 @@ def test_no_process_imports_tensorflow(model_files):
     assert heavy == []
 
 
-def test_a_file_that_has_changed_is_not_loaded(model_files):
-    from keras_tagging.service import worker
-
-    path = str(model_files["tagger"])
-    assert stamp(path) == stamp(path)
-    with pytest.raises(ValueError, match="has changed since the service was started"):
-        worker.load({"tagger": (path, (0, 0, 0))})
+def test_what_has_changed_is_not_loaded(model_files, folder, tmp_path):
+    path, stamped = str(model_files["tagger"]), stamp(str(folder))
+    (tmp_path / "pipeline.json").write_text("{}")
+    for files_here in ({"a": (path, (0, 0, 0))}, {"a": (str(tmp_path), stamped)}):
+        with pytest.raises(ValueError, match="has changed since the service was start"):
+            worker.load(files_here)
 
 
 def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
-    from keras_tagging import runtime
-    from keras_tagging.service import worker
-
     (tmp_path / "m.onnx").write_bytes(b"")
     path = str(tmp_path / "m.onnx")
     tags = {"upos": ["N"], "feats": ["_"]}
@@ -129,17 +98,24 @@ def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
             worker.load({"m": (path, stamp(path))})
 
 
-def test_a_pipeline_of_keras_is_exported_whole(tmp_path, monkeypatch):
+def test_other_models_are_exported_first(tmp_path, monkeypatch):
     (tmp_path / "pipeline.json").write_text('{"format": 1, "parts": {"tagger": {}}}')
-    asked = []
+    asked, code = [], 0
 
     def run(command, **_):
-        asked.append(command[3:])
-        return SimpleNamespace(returncode=len(asked) - 1)
+        assert command[:4] == [sys.executable, "-m", "keras_tagging", "export"]
+        asked.append(command[4:])
+        return SimpleNamespace(returncode=code)
 
     monkeypatch.setattr(files.subprocess, "run", run)
-    made = files.as_onnx("en", tmp_path, tmp_path / "made")
-    assert made == tmp_path / "made" / "en"
-    assert asked == [["export", str(tmp_path), str(made), "--onnx"]]
+    path = tmp_path / "small.keras"
+    assert files.as_onnx("small", path, tmp_path) == tmp_path / "small.onnx"
+    assert files.as_onnx("en", tmp_path, tmp_path / "made") == tmp_path / "made" / "en"
+    made = str(tmp_path / "made" / "en")
+    assert asked == [
+        [str(path), str(tmp_path / "small.onnx")],
+        [str(tmp_path), made, "--onnx"],
+    ]
+    code = 2
     with pytest.raises(ValueError, match="could not be exported as ONNX"):
-        files.as_onnx("en", tmp_path, tmp_path / "made")
+        files.as_onnx("small", path, tmp_path)
