@@ -100,9 +100,7 @@ def parse_category(text: str) -> Category:
             slash = token["slash"]
             continue
         if token["close"]:
-            if not outer:
-                raise _error(text, "closes a bracket that was not opened", position)
-            if left is None or slash:
+            if not outer or left is None or slash:
                 raise _error(text, "closes a bracket too early", position)
             value = left._replace(features=left.features + _features(token["marks"]))
             left, slash = outer.pop()
@@ -116,12 +114,8 @@ def parse_category(text: str) -> Category:
             value = _atom(token)
         left = Functor(left, slash, value) if slash else value
         slash = ""
-    if outer:
-        raise _error(text, "does not close a bracket")
-    if left is None:
-        raise _error(text, "is empty")
-    if slash:
-        raise _error(text, f"has no argument after {slash!r}", position)
+    if outer or left is None or slash:
+        raise _error(text, "does not close a bracket" if outer else "ends too early")
     left = _whole_conjunct(left)
     size = len(write_category(left))  # the normal form may have more brackets
     if size > CATEGORY_CHARACTERS:

@@ -77,29 +77,20 @@ class Grammar:
         """The grammar of derivations, such as those of the sentences of a treebank.
 
         Raises:
-            ValueError: if there is no derivation, one is of fragments, or a node has
-                more than two children.
+            ValueError: if there is no derivation, or one is of fragments.
         """
         rules: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         roots: Counter = Counter()
         orders: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         for derivation in derivations:
-            if derivation is None:
+            whole = derivation is not None and not of_fragments(derivation)
+            if not whole or any(len(n.children) > 2 for n in derivation.nodes()):
                 raise ValueError(
-                    "a sentence has no derivation: read them from an .auto file"
-                )
-            if of_fragments(derivation):
-                raise ValueError(
-                    f"{derivation.header or derivation} is one of fragments, which "
-                    "have no rule: leave out those with the category FRAG"
+                    f"{derivation} is no derivation of a whole sentence, in steps of "
+                    "one or two parts: leave it out"
                 )
             roots[normal(derivation.category)] += 1
             for node in derivation.nodes():
-                if len(node.children) > 2:
-                    raise ValueError(
-                        f"{derivation.name!r} has a node of {len(node.children)} "
-                        "children: a rule has one or two, so divide it"
-                    )
                 rules[_parts(node)][normal(node.category)] += 1
             for pair, right_first in _orders(derivation):
                 orders[pair][right_first] += 1

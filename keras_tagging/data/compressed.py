@@ -131,14 +131,11 @@ class Decompressed(io.RawIOBase):
 
 def damaged(where: str | Path, error: Exception) -> CorpusError:
     """The error for a damaged file, with our own words in the place of a decoder's."""
-    if isinstance(error, lzma.LZMAError | zlib.error) or _is_of_decoder(error):
+    # gzip and bz2 raise an OSError without the number that the system's errors have
+    of_decoder = isinstance(error, OSError) and error.errno is None
+    if isinstance(error, lzma.LZMAError | zlib.error) or of_decoder:
         what, remedy = "its compressed data is damaged", "copy or download it again"
     else:
         what = " ".join(str(error).split()) or type(error).__name__
         remedy = "check that it is complete"
     return CorpusError(f"{where}: cannot be read: {what}; {remedy}")
-
-
-def _is_of_decoder(error: Exception) -> bool:
-    # gzip and bz2 raise an OSError without the number that the system's errors have
-    return isinstance(error, OSError) and error.errno is None

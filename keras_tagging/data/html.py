@@ -86,7 +86,7 @@ def as_html(sentence: Sentence) -> str:
         marked = _marked(sentence)
         parts.append(f'<div class="entities" dir="auto">{marked}</div>\n')
     if {"head", "deprel"} <= sentence.columns.keys():
-        parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
+        parts.append(f'<div class="tree" tabindex="0">\n{tree_of(sentence)}</div>\n')
     if drawn:
         parts.append(sentence.derivation.html(style=False))
     return "".join(["<figure>\n", *parts, "</figure>\n"])
@@ -155,7 +155,8 @@ def _marked(sentence: Sentence) -> str:
     return "".join([*parts, escape(surface.text[place:])])
 
 
-def _tree(sentence: Sentence) -> str:
+def tree_of(sentence: Sentence) -> str:
+    """The tree of a sentence as SVG."""
     tags = sentence.columns.get("pos") or [""] * len(sentence)
     rows = [*zip(sentence.tokens, tags, strict=True)]
     widths = [_LETTER * max(map(len, row)) + _GAP for row in rows]

@@ -49,15 +49,13 @@ def source_name(path: str | Path | IO) -> str:
 def check_encoding(encoding: str | None) -> None:
     """Raise a ValueError unless Python knows the encoding, and text files use it."""
     try:
-        codec = codecs.lookup(encoding or "utf-8")
+        "".encode(encoding or "utf-8")
+        is_text = codecs.lookup(encoding or "utf-8").name not in NO_TEXT
     except (LookupError, TypeError, ValueError):
-        codec = None
-    # `open` looks at the same attribute: base64 is a codec too.
-    if codec is None or not codec._is_text_encoding or codec.name in NO_TEXT:
-        is_what = "is not known" if codec is None else "is not for text files"
-        raise ValueError(
-            f"encoding={encoding!r} {is_what}: try utf-8, latin-1 or cp1252"
-        )
+        is_text = False
+    if not is_text:
+        what = "is not known, or not for text files"
+        raise ValueError(f"encoding={encoding!r} {what}: try utf-8, latin-1 or cp1252")
 
 
 def numbered_lines(

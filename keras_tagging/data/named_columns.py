@@ -111,7 +111,7 @@ def annotated(sentences, names: Sequence[str | None] = (None,)) -> list[Sentence
 def check_names(names: Sequence[str]) -> None:
     """Raise a ValueError if these names cannot be the columns of one model."""
     fields = {}
-    taken = {**dict.fromkeys(RESERVED), **{f"figure {name}": None for name in TOGETHER}}
+    taken = {*RESERVED, *TOGETHER}
     for name in names:
         if not NAME.fullmatch(name) or name in RESERVED:
             raise ValueError(
@@ -122,14 +122,14 @@ def check_names(names: Sequence[str]) -> None:
         if other := fields.get(field_of(name)):
             raise ValueError(f"tags: {other!r} and {name!r} are the same column")
         fields[field_of(name)] = name
-        figures = [f"figure {name}_{base}" for base in (*FIGURES, *CHUNK_FIGURES)]
-        for result in (*output_names(name).values(), *figures):
-            if result in taken:
-                raise ValueError(
-                    f"tags: {name!r} gives the {result} that "
-                    f"{taken[result] or 'every such model'} has: rename the column"
-                )
-            taken[result] = repr(name)
+        figures = (f"{name}_{base}" for base in (*FIGURES, *CHUNK_FIGURES))
+        results = {*output_names(name).values(), *figures}
+        if twice := results & taken:
+            raise ValueError(
+                f"tags: {name!r} gives {min(twice)!r}, that another column has or "
+                "that every such model has: rename the column"
+            )
+        taken |= results
 
 
 def output_names(name: str | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ from keras_tagging.data.html import arcs_of
 from keras_tagging.data.rows import of_probabilities, shown_columns, shown_probabilities
 from keras_tagging.data.sentence import Sentence, as_sentences, entities, has_tree
 from keras_tagging.data.surface import chunks_of, spaced
+from keras_tagging.utils.checks import check_choice
 
 
 def to_dataframe(sentences: Iterable):
@@ -124,10 +125,9 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
         >>> words.to_displacy("ent")
         {'text': 'Ada laughs', 'ents': [{'start': 0, 'end': 3, 'label': 'PER'}], ...}
     """
+    check_choice("style", style, ("dep", "ent"))
     if style == "ent":
         return _with_entities(sentence)
-    if style != "dep":
-        raise ValueError(f"style={style!r}: displaCy has 'dep' and 'ent'")
     if not has_tree(sentence):
         raise ValueError(
             "the sentence has no tree, which the style 'dep' draws: annotate it with a "

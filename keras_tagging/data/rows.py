@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.utils.suggestions import nearest
+from keras_tagging.utils.suggestions import check_known
 
 #: of the columns that JSON and tables call otherwise
 NAMES = {"pos": "upos", "tags": "tag"}
@@ -152,10 +152,7 @@ def _named(keyword, name, usual, names, needed=True) -> str | None:
     """The name of a column, as it was given, or the first of the usual ones."""
     listed = ", ".join(repr(name[:40]) for name in names[:20]) or "none"
     if name is not None:
-        if name not in names:
-            near = nearest(name, names)
-            hint = f"; did you mean {near!r}?" if near else "."
-            raise ValueError(f"no column {name!r}{hint} There are {listed}")
+        check_known("column", name, names[:20])
         return name
     small = {one.lower(): one for one in reversed(names)}
     first = next((small[one] for one in usual if one in small), None)

@@ -69,8 +69,8 @@ class Sentence:
                 continue
             try:
                 "".join(values)  # the fastest way to check that all are strings
-            except TypeError:
-                raise _no_string(name, values) from None
+            except TypeError as error:
+                raise ValueError(f"a sentence's {name} are strings: {error}") from None
             if len(values) != len(self.tokens):
                 raise ValueError(
                     f"{len(self.tokens)} tokens but {len(values)} {name} in the "
@@ -115,19 +115,6 @@ class Sentence:
 
     def _repr_html_(self) -> str:
         return resolve_name("keras_tagging.data.html:for_notebook")(self)
-
-
-def _no_string(name: str, values) -> ValueError:
-    values = list(values)
-    position, value = next(
-        (i, value) for i, value in enumerate(values, 1) if not isinstance(value, str)
-    )
-    remedy = "give one for every token"
-    if name == "tags":
-        remedy += ", or tags=None for a sentence that is not annotated"
-    return ValueError(
-        f"a sentence's {name} are strings, but number {position} is {value!r}: {remedy}"
-    )
 
 
 @dataclass

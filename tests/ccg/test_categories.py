@@ -56,17 +56,17 @@ def test_parsing(text, category):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "is empty"),
+        ("", "ends too early"),
         ("()", "closes a bracket too early at character 2"),
         ("S[dcl", "has '[' at character 2"),
         ("S NP", "has ' ' at character 2"),
         (r"(S\NP)~SB", "has '~' at character 7"),
         ("S//NP", "has no result before '/' at character 3"),
         (r"\NP", r"has no result before '\\' at character 1"),
-        ("S/", "has no argument after '/'"),
+        ("S/", "ends too early"),
         ("S(NP)", "has no slash between two categories"),
         (r"(S\NP", "does not close a bracket"),
-        (r"S\NP)", "closes a bracket that was not opened at character 5"),
+        (r"S\NP)", "closes a bracket too early at character 5"),
         ("(" * 600, "has 600 characters"),
     ],
 )

@@ -54,7 +54,7 @@ MALFORMED = {
         "3 words but 2",
         1,
     ),
-    "atis, no tab": ("atis", "BOS a EOS\tO O O\nBOS a EOS O O O\n", 2, "no tab", 1),
+    "atis, no tab": ("atis", "BOS a EOS\tO O O\nBOS a EOS O\n", 2, "no words betw", 1),
     "atis, no BOS": ("atis", "a EOS\tO O\n", 1, "between BOS and EOS", 0),
     "atis, BOS alone": ("atis", "BOS\tO\n", 1, "between BOS and EOS", 0),
     "ctf, no number": (

@@ -87,10 +87,10 @@ def test_files_with_a_header():
     with pytest.raises(ValueError, match="column 'Word', row 0: .*keep_default_na"):
         from_dataframe(pd.read_csv(io.StringIO(text)))
     with pytest.raises(
-        ValueError, match="no column 'Tags'; did you mean 'Tag'[?] There"
+        ValueError, match="unknown column 'Tags'; did you mean 'Tag'[?] "
     ):
         from_dataframe(frame, tags="Tags")
-    with pytest.raises(ValueError, match="no column 'x'[.] There are 'Sent"):
+    with pytest.raises(ValueError, match="unknown column 'x'[.] Known: Sent"):
         from_dataframe(frame, tags="x")
     with pytest.raises(ValueError, match="name the column of each sentence, sentence="):
         from_dataframe({"word": ["a"]})
@@ -352,5 +352,5 @@ def test_what_displacy_draws():
     assert ADA.to_displacy("ent")["ents"] == ents
     with pytest.raises(ValueError, match="has no tree, which the style 'dep' draws"):
         Sentence(["a"]).to_displacy()
-    with pytest.raises(ValueError, match="style='deps': displaCy has 'dep' and 'ent'"):
+    with pytest.raises(ValueError, match="style='deps': known are 'dep', 'ent'"):
         ADA.to_displacy("deps")

@@ -193,7 +193,7 @@ def test_halves_of_surrogate_pairs_are_not_written(format):
     columns = {"pos": ["\ud800"]}
     for sentence in (Sentence(["a\ud800"]), Sentence(["a"], None, columns)):
         stream = io.StringIO()
-        with pytest.raises(ValueError, match="half of a surrogate pair .*; |replace"):
+        with pytest.raises(ValueError, match="surrogate"):
             write([sentence], stream, format)
         assert stream.getvalue() == ""
 

@@ -30,13 +30,10 @@ def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
         if is_blank(line):
             return Sentence([], [])
         words, tab, labels = line.partition("\t")
-        if not tab:
-            what = "no tab between the words and the labels"
-            raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
         words, labels = split_blanks(words), split_blanks(labels)
         check_count(max(len(words), len(labels)))
-        if words[:1] != ["BOS"] or words[1:][-1:] != ["EOS"]:
-            what = "the words are not between BOS and EOS"
+        if not tab or words[:1] != ["BOS"] or words[1:][-1:] != ["EOS"]:
+            what = "no words between BOS and EOS before a tab"
             raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
         if len(words) != len(labels):
             what = f"{len(words)} words but {len(labels)} labels, BOS and EOS included"
