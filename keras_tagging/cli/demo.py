@@ -1,14 +1,14 @@
 """The command that `make demo` runs: the whole package on the embedded corpus."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from keras_tagging.cli.output import figures, levels_table, progress, summary
+from keras_tagging.cli.output import levels_table
+from keras_tagging.cli.training import train_model
+from keras_tagging.cli.training_options import Data, Distillation, Fitting, Start
 from keras_tagging.models.files.run_files import lock_run
-from keras_tagging.utils.startup import start_program
 
 # "visits" and "attack" may be nouns or verbs, and "that" has several categories.
 SENTENCE = "The teacher that she visits knows that the guards attack it ."
@@ -29,26 +29,16 @@ def demo(
         epochs: Passes over the training sentences.
     """
     context.with_resource(lock_run(out))
-    start_program()
+    fitting = Fitting(epochs=epochs, force=True)
+    options = (Data("demo"), "fast", None, Start(), Distillation(), fitting)
+    train_model("bigru", out, *options)
     import tensorflow as tf
 
     import keras_tagging
-    from keras_tagging.models.files.run_folder import save_run
 
-    corpus = keras_tagging.load_corpus("demo")
-    print(summary(corpus))
-    model = keras_tagging.build("bigru", seed=0)
-    model.fit(
-        corpus.train,
-        validation_data=corpus.dev,
-        epochs=epochs,
-        log=out / "training.csv",
-        verbose=progress(),
-    )
-    print(f"\n{figures(save_run(model, corpus, out))}")
+    model = keras_tagging.load(out)
     print("\nSeveral tags a word: all with p >= beta * max p (development sentences)\n")
-    print(levels_table(model.multi_tagging(corpus.dev)))
-
+    print(levels_table(model.multi_tagging(keras_tagging.load_corpus("demo").dev)))
     tokens = SENTENCE.split()
     [tags] = model.tag([tokens])
     model.export(out / "served")
@@ -61,12 +51,4 @@ def demo(
     width = max(map(len, tokens))
     for token, tag in zip(tokens, tags, strict=True):
         print(f"  {token:{width}}  {tag}")
-
-    program = Path(sys.executable).with_name("keras-tagging")
-    print(
-        f"\nWritten to {out}: model.keras, metadata.json, training.csv and served/. "
-        "Next:\n"
-        f"  echo '{SENTENCE}' | {program} tag {out} --beta 0.01\n"
-        f"  {program} evaluate {out} --corpus demo --per-tag\n"
-        f"  {program} --help"
-    )
+    print(f"\necho '{SENTENCE}' | keras-tagging tag {out} --beta 0.01")
