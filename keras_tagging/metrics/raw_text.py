@@ -252,24 +252,9 @@ def _check_texts(gold: list[Sentence], predicted: list[Sentence]) -> None:
     )
 
 
-def _equal(column: str):
-    def right(word, other, partner):
-        return word.value(column) == other.value(column)
-
-    return right
-
-
-def _right_feats(word, other, partner):
-    return _universal(word.value("feats")) == _universal(other.value("feats"))
-
-
-def _universal(feats: str) -> set[str]:
-    pairs = feats.split("|")
+def _universal(word: _Word) -> set[str]:
+    pairs = word.value("feats").split("|")
     return {pair for pair in pairs if pair.partition("=")[0] in UNIVERSAL_FEATURES}
-
-
-def _right_lemma(word, other, partner):
-    return word.value("lemma") in ("_", other.value("lemma"))
 
 
 def _right_head(word, other, partner):
@@ -284,11 +269,12 @@ def _right_arc(word, other, partner):
     return len(set(names)) == 1 and _right_head(word, other, partner)
 
 
+#: of a gold word, the other one, and the gold word of each other word
 _RULES = {
-    "upos": _equal("pos"),
-    "xpos": _equal("xpos"),
-    "feats": _right_feats,
-    "lemma": _right_lemma,
+    "upos": lambda gold, word, _: gold.value("pos") == word.value("pos"),
+    "xpos": lambda gold, word, _: gold.value("xpos") == word.value("xpos"),
+    "feats": lambda gold, word, _: _universal(gold) == _universal(word),
+    "lemma": lambda gold, word, _: gold.value("lemma") in ("_", word.value("lemma")),
     "uas": _right_head,
     "las": _right_arc,
 }

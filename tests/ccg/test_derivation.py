@@ -100,23 +100,6 @@ def test_objects_that_are_none(nodes):
         Derivation.from_dict({"header": "", "nodes": nodes})
 
 
-@pytest.mark.parametrize("header", ["sentence 7", "ID=1\n", "id=1"])
-def test_headers_that_would_not_be_read_back(header):
-    told = "cannot be the header of a derivation; give one line that begins with ID="
-    with pytest.raises(NotCCG, match=told):
-        Derivation(leaf("w|N"), header)
-    with pytest.raises(NotCCG, match=told):
-        Derivation.from_dict({"header": header, "nodes": [leaf("w|N")._asdict()]})
-
-
-def test_a_malformed_derivation():
-    for text in ("", "(<L N N", f"{HEADER}\n{HEADER}\n{LINE}", f"{LINE}\n{LINE}"):
-        with pytest.raises(NotCCG):
-            Derivation.from_auto(text)
-    with pytest.raises(NotCCG, match=re.escape("'two words' cannot be a field")):
-        Derivation(leaf("two words|N")).auto()
-
-
 def test_a_sentence_has_its_derivation(tmp_path):
     path = tmp_path / "a.auto"
     path.write_text(f"{LINE}\n", encoding="utf-8")

@@ -97,13 +97,6 @@ def test_cases_of_other_words(script, form, lemma):
     assert lemma_of(form, script) == lemma
 
 
-@given(form=LIKE, pair=st.tuples(LIKE, LIKE))
-def test_cases_change_no_letter(form, pair):
-    cases, _, _ = script_of(*pair).rpartition(";")
-    if "!" not in cases and ";" not in cases:
-        assert lemma_of(form, f"{cases};|").lower() == form.lower()
-
-
 def test_a_script_that_does_not_fit_leaves_the_form():
     assert lemma_of("I", ";|--") == "I"  # more letters than there are
     assert lemma_of("an", ";|--") == "an"  # none would be left

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import keras_tagging
-from keras_tagging.data import read
 
 SECTIONS = [f"{number:02}" for number in (0, *range(2, 22), 23)]
 
@@ -157,18 +156,6 @@ def test_preprocessing(disc, tmp_path, run, name, words):
     run("ccgbank", disc, tmp_path / "out", "--preprocess", name)
     found = first_words(tmp_path / "out")
     assert [found[split][0] for split in ("dev", "train", "test")] == words
-
-
-def test_pipe_format(tmp_path, run):
-    source = tmp_path / "gold"
-    source.mkdir()
-    for name in ("wsj02-21", "wsj00", "wsj23"):
-        (source / f"{name}.stagged").write_text(f"{name}|NN|((N))\n", "utf-8")
-    code, _, _ = run("ccgbank", source, tmp_path / "out", "--format", "pipe")
-    assert code == 0
-    expected = {"train": ["wsj02-21"], "dev": ["wsj00"], "test": ["wsj23"]}
-    assert first_words(tmp_path / "out") == expected
-    assert next(read(tmp_path / "out" / "dev.conll")).tags == ["N"]
 
 
 def without_sections(auto):

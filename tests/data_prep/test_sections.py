@@ -2,7 +2,7 @@ import pytest
 
 from keras_tagging.data import CorpusError
 from preparing.archives import members
-from preparing.sections import by_split, left_out, sections_of, sentences_of
+from preparing.sections import by_split, sections_of, sentences_of
 
 SPLITS = {"train": [2, 3], "dev": [0], "test": [23]}
 
@@ -104,16 +104,3 @@ def test_sections_of_several_splits(folder):
     add(folder, "00-02.mrg")
     with pytest.raises(CorpusError, match="has sections 00-02 of several splits; give"):
         words(folder)
-
-
-def test_malformed_sentences_are_named_or_left_out(folder):
-    path = add(folder, "02/wsj_0203.mrg", "( (S (NN a))\n" + sentence("b"))
-    with pytest.raises(CorpusError, match=f"^{path}:1: 1 brackets"):
-        words(folder)
-    [train, *_] = by_split(members(folder, ".mrg"), SPLITS).values()
-    skipped = []
-    found = list(sentences_of(train, "mrg", "train", skipped=skipped))
-    assert [s.tokens[0] for s in found] == ["wsj_0201", "wsj_0202", "b", "wsj_0301"]
-    line = left_out(skipped)
-    assert line.startswith(f"warning: 1 malformed sentence left out; the first: {path}")
-    assert left_out([]) == left_out(None) == ""

@@ -64,29 +64,6 @@ def test_allowed_transitions(scheme):
     assert start.dtype == between.dtype == end.dtype == bool
 
 
-@pytest.mark.parametrize(
-    "scheme, before, allowed",
-    [
-        ("iob2", "O", "O B-X B-Y"),
-        ("iob2", None, "O B-X B-Y"),
-        ("iob2", "I-X", "O B-X I-X B-Y None"),
-        ("iob1", "O", "O I-X I-Y None"),
-        ("iob1", "I-X", "O B-X I-X I-Y"),
-        ("iobes", "B-X", "I-X E-X"),
-        ("iobes", "I-X", "I-X E-X"),
-        ("iobes", "E-X", "O B-X B-Y S-X S-Y None"),
-        ("iobes", None, "O B-X B-Y S-X S-Y"),
-    ],
-)
-def test_by_hand(scheme, before, allowed):
-    allowed = {None if tag == "None" else tag for tag in allowed.split()}
-    tags = ["O", *(f"{p}-{kind}" for p in "BIES" for kind in "XY"), None]
-    tags = [t for t in tags if not t or t == "O" or t[0] in PREFIXES[scheme]]
-    found = {tag for tag in tags if may_follow(before, tag, scheme)}
-    assert found - {None} == allowed - {None}
-    assert None not in allowed or None in found
-
-
 def test_bilou_is_iobes():
     bilou, iobes = (
         ["O", *(f"{p}-{kind}" for p in prefixes for kind in TYPES)]

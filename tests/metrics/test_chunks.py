@@ -4,7 +4,6 @@ import pytest
 from reference.conlleval import BEGINS_2004, ENDS_2004, conlleval
 
 from keras_tagging.metrics import (
-    ChunkCounts,
     chunk_scores,
     chunks,
     looks_like_chunks,
@@ -78,7 +77,7 @@ def test_chunks_by_hand(tags, expected):
 @pytest.mark.parametrize("scheme", PREFIXES)
 def test_equals_conlleval(scheme):
     rng, prefixes = random.Random(scheme), PREFIXES[scheme]
-    for _ in range(1500):
+    for _ in range(300):
         gold = [random_tags(prefixes, rng) for _ in range(rng.randint(1, 6))]
         predicted = [corrupted(tags, prefixes, rng) for tags in gold]
         report, by_type = conlleval(gold, predicted)
@@ -93,7 +92,7 @@ def test_equals_conlleval(scheme):
 @pytest.mark.parametrize("scheme", ["iob", "ioe"])
 def test_equals_the_program_of_2004(scheme):
     rng, prefixes = random.Random(scheme), PREFIXES[scheme]
-    for _ in range(500):
+    for _ in range(200):
         gold = [random_tags(prefixes, rng) for _ in range(4)]
         predicted = [corrupted(tags, prefixes, rng) for tags in gold]
         report, _ = conlleval(gold, predicted, ends=ENDS_2004, begins=BEGINS_2004)
@@ -102,7 +101,7 @@ def test_equals_the_program_of_2004(scheme):
 
 def test_bare_tags_equal_conlleval():
     rng, inventory = random.Random(0), ["O", "DT", "NN", "B-x", "S-y", "X-y"]
-    for _ in range(1500):
+    for _ in range(300):
         gold = [rng.choices(inventory, k=rng.randint(0, 8)) for _ in range(4)]
         predicted = [[rng.choice([tag, "NN", "O"]) for tag in tags] for tags in gold]
         report, _ = conlleval(gold, predicted, raw=True)
@@ -135,18 +134,6 @@ def test_the_published_example():
         "             SBAR: precision:  66.67%; recall:  33.33%; FB1:  44.44  3",
         "               VP: precision:  69.00%; recall:  79.31%; FB1:  73.80  100",
     ]
-
-
-def test_scores_by_hand():
-    gold = [["B-NP", "I-NP", "O", "B-VP"], ["B-NP"]]
-    predicted = [["B-NP", "I-NP", "O", "B-NP"], ["O"]]
-    scores = chunk_scores(gold, predicted)
-    assert (scores.gold, scores.found, scores.correct) == (3, 2, 1)
-    assert scores.precision == 1 / 2
-    assert scores.recall == 1 / 3
-    assert scores.f1 == pytest.approx(0.4, abs=1e-15)
-    assert scores.accuracy == 3 / 5
-    assert scores.by_type == {"NP": ChunkCounts(2, 2, 1), "VP": ChunkCounts(1, 0, 0)}
 
 
 def test_rounds_like_conlleval():

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from keras_tagging.metrics import BETAS, assigned, multi_tagging
+from keras_tagging.metrics import BETAS, multi_tagging
 from keras_tagging.metrics.multi_tagging import betas_of, entries_of
 
 
@@ -18,16 +18,6 @@ def random_sentences(seed=0, sentences=60, tags=7):
         noise = rng.integers(-1, tags, length)
         gold.append(np.where(rng.random(length) < 0.7, ids, noise))
     return gold, probabilities
-
-
-def test_assigned_by_hand():
-    probabilities = np.array([[0.8, 0.1, 0.06, 0.04], [0.25, 0.25, 0.25, 0.25]])
-    assert assigned(probabilities, 0.075).tolist() == [
-        [True, True, True, False],
-        [True, True, True, True],
-    ]
-    assert assigned(probabilities[:1], 0.1).tolist() == [[True, True, False, False]]
-    assert assigned(np.zeros((0, 4)), 0.1).shape == (0, 4)
 
 
 def test_table_by_hand():

@@ -122,16 +122,6 @@ def test_what_cannot_be_compared():
         paired_permutation(none, none, lambda counts: np.full(len(counts), np.nan))
 
 
-def test_holm_corrects_as_r_does():
-    """p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.5), "holm")"""
-    found = holm([0.01, 0.04, 0.03, 0.005, 0.5])
-    assert found == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.5])
-    assert holm([0.6, 0.7]) == pytest.approx([1, 1])
-    assert holm([0.02, 0.02]) == pytest.approx([0.04, 0.04])
-    assert holm([0.3]) == pytest.approx([0.3])
-    assert holm([]).shape == (0,)
-
-
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
 def test_holm_refuses_what_is_no_p_value(wrong):
     with pytest.raises(ValueError, match="between 0 and 1"):
