@@ -47,11 +47,23 @@ TABLE_REMEDY = (
     "read it with datasets or pandas; data.from_dataset or data.from_dataframe makes "
     "sentences of that, and data.write a corpus"
 )
-# `( (S`, `(ROOT`, or a root without a bracket around it, `(S (NP-SBJ`
-_TREE = re.compile(
-    r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
-    r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
-)
+# what the first row of a file begins with
+_BEGINNINGS = {
+    "auto": re.compile(r"ID=|\(<[TL] "),
+    # `( (S`, `(ROOT`, or a root without a bracket around it, `(S (NP-SBJ`
+    "mrg": re.compile(
+        r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
+        r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
+    ),
+    "pos": re.compile(r"={5,}[ \t]*$|\[ [^ ][^ ]*/[^ ]*[^ ] "),
+    "jsonl": re.compile(r'[ \t]*\{[ \t]*("|\}|$)'),
+}
+# and, of files without a header that are no treebank, what it is like
+_ROWS = {
+    "atis": re.compile(r"BOS( .*)? EOS[ ]*\t"),
+    "ctf": re.compile(r"[ \t]*[0-9]+[ \t]*\|\w+ [0-9]+:"),
+    "conll": re.compile(r"[^\t]*\t"),
+}
 _TREEBANK_ROW = re.compile(r"[0-9]+([-.][0-9]+)?(\t[^\t]*){9}")
 _NUMBERED_ROW = re.compile(r"[0-9]+([-.][0-9]+)?[ \t]")
 
@@ -85,25 +97,16 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     if re.match(r"[ \t]*(<\?xml|<!)", first):
         what = "this is XML, which is not a corpus format here"
         raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
-    if first.startswith(("ID=", "(<T ", "(<L ")):
-        return "auto"
-    if _TREE.match(first):
-        return "mrg"
-    phrase = re.match(r"={5,}[ \t]*$|\[ [^ ]([^ ]*)[^ ] ", first)
-    if phrase and (phrase[1] is None or "/" in phrase[1]):
-        return "pos"
-    if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
-        return "jsonl"
+    for format, beginning in _BEGINNINGS.items():
+        if beginning.match(first):
+            return format
     if _is_table(first, name):
         return "csv"
     if _is_treebank(rows, name):
         return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
-    if re.match(r"BOS( .*)? EOS[ ]*\t", first):
-        return "atis"
-    if re.match(r"[ \t]*[0-9]+[ \t]*\|\w+ [0-9]+:", first):
-        return "ctf"
-    if "\t" in first:
-        return "conll"
+    for format, row in _ROWS.items():
+        if row.match(first):
+            return format
     if all(item.count("|") >= 2 for item in split_blanks(first)):
         return "pipe"
     return _recognise_blanks(lines, rows, name, default)

@@ -190,18 +190,6 @@ def test_malformed_files_are_told(tmp_path, form, change, message):
     assert message in told
 
 
-@pytest.mark.parametrize(
-    "text", ["fly to rome\tO O B-city\n\nhi\tO\n", "fly to rome\n", "a b c\nd e\n"]
-)
-def test_sentences_without_labels_or_marks_are_told(tmp_path, text):
-    (tmp_path / "train.txt").write_text(text)
-    with pytest.raises(CorpusError) as caught:
-        read_atis(tmp_path)
-    assert "train.txt: sentence 1 lacks a word or a label in some row;" in str(
-        caught.value
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(
     "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"

@@ -118,18 +118,6 @@ def test_errors_in_sentences_that_name_sections(
     assert not (tmp_path / "out").exists()
 
 
-def test_sentences_without_a_section_are_left_out_if_asked(disc, tmp_path, run):
-    source = tmp_path / "mine.auto"
-    texts = [NAMELESS, *sentences_with_ids(disc)]
-    texts[5] = texts[5].replace("N/N", "N/{N}")  # of section 04
-    source.write_text("".join(texts), "utf-8")
-    _, told, _ = run("ccgbank", source, tmp_path / "out", "--skip-malformed")
-    assert "warning: 2 malformed sentences left out; the first: " in told
-    found = first_words(tmp_path / "out")
-    assert found["train"] == [word for word in TRAIN if word != "A04"]
-    assert found["dev"] == WHOLE["dev"]
-
-
 def test_the_inventory(disc, tmp_path, run):
     run("ccgbank", disc, tmp_path / "all")
     every = (tmp_path / "all" / "categories.tsv").read_text("utf-8")
@@ -142,20 +130,6 @@ def test_the_inventory(disc, tmp_path, run):
     outside = [row[-2] for row in rows if row[:1] == ["tokens"] and "outside" in row]
     assert outside == ["1", "0", "0"]
     assert first_words(tmp_path / "ten") == WHOLE  # nothing is left out of the files
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("none", ["Big\\/Red", "A02", "A23"]),
-        ("k18", ["red", "a0", "a0"]),
-        ("w16", ["big\\/red", "a99", "a99"]),
-    ],
-)
-def test_preprocessing(disc, tmp_path, run, name, words):
-    run("ccgbank", disc, tmp_path / "out", "--preprocess", name)
-    found = first_words(tmp_path / "out")
-    assert [found[split][0] for split in ("dev", "train", "test")] == words
 
 
 def without_sections(auto):

@@ -103,17 +103,6 @@ def test_old_splits_do_not_come_to_stand_beside_new_ones(tmp_path, name):
     assert set(files(tmp_path)) == {name}
 
 
-def test_files_and_folders_in_the_way_are_told(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(CorpusError, match="file: is a file; name a folder"):
-        write_splits(tmp_path / "file", {"train": TRAIN})
-    (tmp_path / "out" / "train.conll").mkdir(parents=True)
-    with pytest.raises(CorpusError, match="train.conll: is a folder; remove it"):
-        write_splits(tmp_path / "out", {"train": TRAIN}, overwrite=True)
-    with pytest.raises(ValueError, match="format='xml': known"):
-        write_splits(tmp_path / "new", {"train": TRAIN}, "xml")
-
-
 def test_statistics_warn_of_every_figure_that_differs():
     counts = {
         "train": Counts(5, 50, 20, 4, more={"concepts": 9}),
@@ -146,14 +135,6 @@ def test_statistics_warn_of_every_figure_that_differs():
         "train has no files, P 1 has 2",
         "test has no sentences, P 1 has 1",
     ]
-
-
-def test_statistics_of_a_part_do_not_warn():
-    counts = {"train": Counts(5, 50, 20, 4)}
-    published = {"train": {"sentences": 9}, "dev": {"sentences": 1}}
-    table = statistics(counts, published, "P 1", partial=True)
-    assert ["train", "sentences", "5", "9"] in map(str.split, table.splitlines())
-    assert "warning" not in table and "dev" not in table
 
 
 def script(number: int, fail: bool = False):
@@ -222,16 +203,6 @@ def test_help_has_an_example(capsys):
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert "Does nothing." in lines
     assert lines[-3:] == ["Example:", "python it.py 3", "python it.py 4"]
-
-
-def test_an_interrupt_is_told(capsys):
-    def interrupted():
-        raise KeyboardInterrupt
-
-    with pytest.raises(SystemExit) as stopped:
-        run_script(interrupted, "", ["--"])
-    assert stopped.value.code == 130
-    assert capsys.readouterr().err == "test_script.py: error: interrupted\n"
 
 
 def test_the_folders_of_a_failed_run_are_gone(tmp_path, monkeypatch):
