@@ -57,13 +57,15 @@ def serve(
             status, bytes and milliseconds. It is standard error by default, unless
             --quiet is given.
     """
+    import asyncio  # a while, which other commands need not take
+
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from keras_tagging.service.server import serve as run
+        from keras_tagging.service import server
     except ImportError as error:
         raise ValueError(f"serving needs {error.name}: {INSTALL}") from error
-    run(
+    serving = server.serve(
         models,
         host=host,
         port=port,
@@ -75,3 +77,4 @@ def serve(
         cors_origins=cors_origin,
         access=access_log or not is_quiet(),
     )
+    asyncio.run(serving)

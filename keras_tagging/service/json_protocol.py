@@ -62,36 +62,18 @@ def sentences(
     ]
 
 
-def check_tokens(rows: list[list[str]], max_tokens: int) -> None:
-    """Raise a Problem for too many sentences or tokens."""
-    _check_count(rows, "sentences")
-    if (count := sum(map(len, rows))) > max_tokens:
-        raise Problem(
-            413,
-            f"{count:,} tokens, padding included, in one request: send at most "
-            f"{max_tokens:,}",
-        )
-
-
-def check_texts(texts: list[str], max_tokens: int) -> None:
-    """Raise a Problem for too many texts or characters."""
-    _check_count(texts, "texts")
-    most = limits.SERVICE_TOKEN_CHARACTERS * max_tokens
-    if (count := sum(map(len, texts))) > most:
-        raise Problem(
-            413,
-            f"{count:,} characters in one request: send at most {most:,}, such as "
-            "a paragraph at a time",
-        )
-
-
-def _check_count(rows, what):
-    if len(rows) > limits.SERVICE_SENTENCES:
-        raise Problem(
-            413,
-            f"{len(rows):,} {what} in one request: send at most "
-            f"{limits.SERVICE_SENTENCES:,}",
-        )
+def check_size(items: list[list[str]] | list[str], max_tokens: int) -> None:
+    """Raise a Problem for too many sentences and tokens, or texts and characters."""
+    units, most = ("sentences", "tokens"), max_tokens
+    if items and isinstance(items[0], str):
+        units, most = ("texts", "characters"), limits.SERVICE_TOKEN_CHARACTERS * most
+    counts = len(items), sum(map(len, items))
+    allowed = limits.SERVICE_SENTENCES, most
+    for unit, count, limit in zip(units, counts, allowed, strict=True):
+        if count > limit:
+            raise Problem(
+                413, f"{count:,} {unit}, padding included: send at most {limit:,}"
+            )
 
 
 def read(model: Model, body: TokensRequest | TextRequest, max_tokens: int) -> list:
@@ -101,12 +83,12 @@ def read(model: Model, body: TokensRequest | TextRequest, max_tokens: int) -> li
         Problem: if they are too long, do not fit the model, or lack a word.
     """
     if body.sentences is not None:
-        check_tokens(body.sentences, max_tokens)
+        check_size(body.sentences, max_tokens)
         if model.reads_text and not all(map(all, body.sentences)):
             raise Problem(400, "a word is empty: leave it out")
         return sentences(model, body.sentences, getattr(body, "columns", {}))
     texts = [body.text] if body.texts is None else body.texts
-    check_texts(texts, max_tokens)
+    check_size(texts, max_tokens)
     return [*map(Lines if body.input == "lines" else str, texts)]
 
 

@@ -1,5 +1,7 @@
 """The counters of the service, in Prometheus' text format."""
 
+from functools import partial
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -17,40 +19,22 @@ class Metrics:
     """Counters, histograms and gauges of one service."""
 
     def __init__(self):
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        self._requests = self._made(
-            Counter,
-            "requests",
-            "Requests for a model, by route and status.",
-            ["model", "route", "status"],
-        )
-        self._seconds = self._made(
-            Histogram,
-            "request_seconds",
-            "From the request to its answer.",
-            ["model"],
-            buckets=SECONDS,
-        )
-        self.tokens = self._made(Counter, "tokens", "Tokens answered.", ["model"])
-        self.batches = self._made(
-            Histogram,
-            "batch_sentences",
-            "Sentences of a batch.",
-            ["model"],
-            buckets=SENTENCES,
-        )
-        self.replaced = self._made(
-            Counter, "workers_replaced", "Workers that have ended and were replaced."
-        )
-        self.waiting = self._made(
-            Gauge, "waiting_requests", "Requests that no worker has yet."
-        )
-        self.ready = self._made(Gauge, "ready_workers", "Workers that can answer.")
-
-    def _made(self, kind, name, about, labels=(), **options):
-        name = f"keras_tagging_{name}"
-        return kind(name, about, labels, registry=self._registry, **options)
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        of = {"namespace": "keras_tagging", "registry": registry}
+        counter, gauge = partial(Counter, **of), partial(Gauge, **of)
+        histogram = partial(Histogram, labelnames=["model"], **of)
+        about = "Requests for a model, by route and status."
+        self._requests = counter("requests", about, ["model", "route", "status"])
+        about = "From the request to its answer."
+        self._seconds = histogram("request_seconds", about, buckets=SECONDS)
+        self.tokens = counter("tokens", "Tokens answered.", ["model"])
+        about = "Sentences of a batch."
+        self.batches = histogram("batch_sentences", about, buckets=SENTENCES)
+        about = "Workers that have ended and were replaced."
+        self.replaced = counter("workers_replaced", about)
+        self.waiting = gauge("waiting_requests", "Requests that no worker has yet.")
+        self.ready = gauge("ready_workers", "Workers that can answer.")
 
     def count(self, labels: dict[str, str], status: int, seconds: float) -> None:
         """Count a request for a model.

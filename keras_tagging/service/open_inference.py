@@ -6,12 +6,7 @@ https://github.com/kserve/open-inference-protocol
 from importlib.metadata import version
 from itertools import chain
 
-from keras_tagging.service.json_protocol import (
-    as_conllu,
-    check_texts,
-    check_tokens,
-    sentences,
-)
+from keras_tagging.service.json_protocol import as_conllu, check_size, sentences
 from keras_tagging.service.problems import Problem, shown
 from keras_tagging.service.schemas import InferRequest
 from keras_tagging.service.worker import Model
@@ -74,7 +69,7 @@ def read(model: Model, body: InferRequest, max_tokens: int) -> tuple[list, list[
         raise Problem(400, "all inputs but lengths must have the same shape")
     rows = {name: _rows(tensor) for name, tensor in tensors.items()}
     tokens = rows.get("tokens", [])
-    check_tokens(tokens, max_tokens)
+    check_size(tokens, max_tokens)
     if lengths is not None:
         sizes = _sizes(lengths, tokens)
         rows = {name: _cut(values, sizes) for name, values in rows.items()}
@@ -88,7 +83,7 @@ def _texts(model, tensors, max_tokens):
     texts = tensor.data
     if not texts or tensor.shape != [len(texts)] or type(texts[0]) is not str:
         raise Problem(400, "text must be strings, with one axis: [texts]")
-    check_texts(texts, max_tokens)
+    check_size(texts, max_tokens)
     return texts
 
 
@@ -137,32 +132,26 @@ def answer(
         names: of the outputs.
         answers: of each sentence or text, by the name of the output.
     """
-    width = 0
-    if not model.reads_text:
-        [width] = {t.shape[1] for t in body.inputs if t.name == "tokens"}
+    [width] = {t.shape[-1] for t in body.inputs if t.name in ("tokens", "text")}
     outputs = []
     for name in names:
         output = model.outputs[name]
+        values, shape = [row[name] for row in answers], [len(answers)]
         if model.reads_text:
-            values = [_text(name, row[name]) for row in answers]
-            shape = [len(values)]
+            values = [_text(name, row) for row in values]
         else:
-            padding = (
-                [output.padding] * model.top_k if output.ranked else output.padding
-            )
-            rows = [
-                [*row[name], *[padding] * (width - len(row[name]))] for row in answers
-            ]
-            values, shape = [*chain.from_iterable(rows)], [len(rows), width]
-            if output.ranked:
-                values = [*chain.from_iterable(values)]
-                shape.append(model.top_k)
+            ranks = [model.top_k] if output.ranked else []
+            padding = output.padding if not ranks else [output.padding] * model.top_k
+            values = [[*row, *[padding] * (width - len(row))] for row in values]
+            shape += [width, *ranks]
+        for _ in shape[1:]:
+            values = [*chain.from_iterable(values)]
         datatype = TYPES[output.type]
         outputs.append(
             {"name": name, "datatype": datatype, "shape": shape, "data": values}
         )
-    found = {"model_name": model.name, "model_version": VERSION, "outputs": outputs}
-    return found | ({"id": body.id} if body.id else {})
+    about = {"model_name": model.name, "model_version": VERSION}
+    return {**about, **({"id": body.id} if body.id else {}), "outputs": outputs}
 
 
 def _text(name, written):

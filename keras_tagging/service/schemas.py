@@ -4,10 +4,8 @@ pydantic reads requests by these types; `/openapi.json` has them as JSON schemas
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -223,8 +221,7 @@ class Error(BaseModel):
     error: str
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """A route as the document tells it.
 
     Args:
@@ -232,7 +229,7 @@ class Operation:
         summary: of what it does.
         answer: type of its answer.
         asked: type of its body, None without one.
-        media_type: of its answer; JSON may be plain text instead where it is asked for.
+        media_type: of its answer; a pipeline's may be CoNLL-U instead.
     """
 
     path: str
@@ -242,52 +239,44 @@ class Operation:
     asked: type | None = None
     media_type: str = "application/json"
 
-    def document(self, schema) -> dict:
-        """Its entry; `schema` is a function from types to their schemas."""
-        content = {self.media_type: {"schema": schema(self.answer)}}
-        error = {"application/json": {"schema": schema(Error)}}
-        document = {
-            "summary": self.summary,
-            "operationId": f"{self.method} {self.path}",
-            "responses": {
-                "200": {"description": "The answer.", "content": content},
-                "default": {"description": "It is refused.", "content": error},
-            },
-        }
-        if self.answer is Health:
-            refused = {"description": "It is not ready.", "content": content}
-            document["responses"]["503"] = refused
-        if self.asked is TextRequest:
-            content["text/plain"] = {"schema": {"type": "string"}}
-        if self.asked is not None:
-            body = {"application/json": {"schema": schema(self.asked)}}
-            document["requestBody"] = {"required": True, "content": body}
-        if "{name}" in self.path:
-            name = {"name": "name", "in": "path", "required": True}
-            document["parameters"] = [{**name, "schema": {"type": "string"}}]
-        return document
 
-
-def document(operations: Iterable[Operation]) -> dict:
+def document(operations: list[Operation]) -> dict:
     """All routes as an OpenAPI document: https://spec.openapis.org/oas/v3.1.1"""
-    operations = list(operations)
-    types = {t for o in operations for t in (o.asked, o.answer) if t is not None}
-    adapters = [(t, "validation", TypeAdapter(t)) for t in (*types, Error)]
+    types = {t for o in operations for t in (o.asked, o.answer, Error) if t is not None}
     schemas, definitions = TypeAdapter.json_schemas(
-        adapters, ref_template="#/components/schemas/{model}"
+        [(t, "validation", TypeAdapter(t)) for t in types],
+        ref_template="#/components/schemas/{model}",
     )
+
+    def content(of, media_type="application/json"):
+        return {media_type: {"schema": schemas[of, "validation"]}}
+
     paths = defaultdict(dict)
     for operation in operations:
-        entry = operation.document(lambda of: schemas[of, "validation"])
-        paths[operation.path][operation.method] = entry
+        answer = content(operation.answer, operation.media_type)
+        if operation.asked is TextRequest:
+            answer["text/plain"] = {"schema": {"type": "string"}}
+        responses = {
+            "200": {"description": "The answer.", "content": answer},
+            "default": {"description": "It is refused.", "content": content(Error)},
+        }
+        if operation.answer is Health:
+            responses["503"] = {"description": "It is not ready.", "content": answer}
+        name = f"{operation.method} {operation.path}"
+        entry = {"summary": operation.summary, "operationId": name}
+        if operation.asked is not None:
+            entry["requestBody"] = {
+                "required": True,
+                "content": content(operation.asked),
+            }
+        if "{name}" in operation.path:
+            name = {"name": "name", "in": "path", "required": True}
+            entry["parameters"] = [{**name, "schema": {"type": "string"}}]
+        paths[operation.path][operation.method] = {**entry, "responses": responses}
+    info = {"title": "keras-tagging", "version": version("keras-tagging")}
     return {
         "openapi": "3.1.1",
-        "info": {
-            "title": "keras-tagging",
-            "version": version("keras-tagging"),
-            "description": "Taggers, parsers and pipelines.",
-        },
-        "servers": [{"url": "/"}],
+        "info": info,
         "paths": paths,
         "components": {"schemas": definitions["$defs"]},
     }

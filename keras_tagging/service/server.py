@@ -5,7 +5,7 @@ import resource
 import signal
 import socket
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
@@ -23,7 +23,7 @@ from keras_tagging.utils import limits
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def serve(
+async def serve(
     arguments: list[str],
     *,
     host: str,
@@ -59,82 +59,60 @@ def serve(
     paths = named(arguments)
     if access:
         begin_log(None if access is True else access)
-    settings = {
-        "max_batch": max_batch,
-        "max_tokens": max_tokens,
-        "max_wait": max_wait_ms / 1000,
-    }
-    doors = Hosts(host, allowed_hosts), frozenset(map(str.lower, cors_origins))
+    # until it listens, it ends as SIGINT ends it, and nothing temporary stays
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
-        stoppable(),
         listening(host, port) as listener,
         tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder,
     ):
         made = {n: str(as_onnx(n, path, Path(folder))) for n, path in paths.items()}
         files = {n: (path, stamp(path)) for n, path in made.items()}
-        asyncio.run(_serve(listener, files, workers, settings, doors))
+        metrics = Metrics()
+        usual = [Worker(files, metrics.replaced.inc) for _ in range(workers)]
+        # others need not wait for it, neither in a queue nor for a core
+        patient = Worker(files, metrics.replaced.inc, niceness=10)
+        try:
+            await _start(usual)
+            batcher = Batcher(
+                usual,
+                patient,
+                max_batch=max_batch,
+                max_tokens=max_tokens,
+                max_wait=max_wait_ms / 1000,
+                ran=lambda model, n: metrics.batches.labels(model).observe(n),
+            )
+            service = Service(usual[0].models, usual, batcher, metrics, max_tokens)
+            pages = frozenset(map(str.lower, cors_origins))
+            app = service.app(Hosts(host, allowed_hosts), pages)
+            await _listen(app, listener, f"Serving {', '.join(made)}")
+        finally:
+            for worker in (*usual, patient):
+                await worker.stop()
 
 
-@contextmanager
-def stoppable():
-    """Until it listens, SIGTERM ends it as SIGINT does, and nothing temporary stays."""
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-async def _serve(listener, files, count, settings, doors):
-    _raise_descriptors()
-    metrics = Metrics()
-    workers = [Worker(files, metrics.replaced.inc) for _ in range(count)]
-    # others need not wait for it, neither in a queue nor for a core
-    patient = Worker(files, metrics.replaced.inc, niceness=10)
-    try:
-        await _start(workers)
-        models = workers[0].models
-        batcher = Batcher(
-            workers,
-            patient,
-            **settings,
-            ran=lambda model, n: metrics.batches.labels(model).observe(n),
-        )
-        service = Service(models, workers, batcher, metrics, settings["max_tokens"])
-        config = uvicorn.Config(
-            service.app(*doors),
-            log_level="error",  # strangers who send no HTTP are not to fill the log
-            access_log=False,
-            # of h11, which unlike httptools limits the size of headers
-            http=Connection,
-            ws="none",
-            server_header=False,
-            proxy_headers=False,
-            # also how many asyncio lets in before it goes on
-            backlog=limits.SERVICE_CONNECTIONS,
-            timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
-        )
-        server = uvicorn.Server(config)
-        for number in SIGNALS:
-            # uvicorn has both while it serves, and at the end sends them once more
-            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
-        print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)
-        await server.serve([listener])
-    finally:
-        for worker in (*workers, patient):
-            await worker.stop()
-
-
-def _raise_descriptors():
-    """Has the system allow all connections, and as many that are to be refused."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * limits.SERVICE_CONNECTIONS + 200
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+async def _listen(app, listener, what):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # of systems that allow fewer than they say
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    config = uvicorn.Config(
+        app,
+        log_level="error",  # strangers who send no HTTP are not to fill the log
+        access_log=False,
+        # of h11, which unlike httptools limits the size of headers
+        http=Connection,
+        ws="none",
+        server_header=False,
+        proxy_headers=False,
+        # also how many asyncio lets in before it goes on
+        backlog=limits.SERVICE_CONNECTIONS,
+        timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
+    )
+    server = uvicorn.Server(config)
+    for number in SIGNALS:
+        # uvicorn has both while it serves, and at the end sends them once more
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    print(f"{what} at {address(listener)}", flush=True)
+    await server.serve([listener])
 
 
 async def _start(workers):
