@@ -23,7 +23,7 @@ def named(arguments: list[str]) -> dict[str, Path]:
         ValueError: for a name that is no part of an address, or is given twice, or
             what does not exist.
     """
-    found = {}
+    paths = {}
     for argument in arguments:
         name, separator, path = argument.partition("=")
         if not separator or os.path.exists(argument):
@@ -36,15 +36,15 @@ def named(arguments: list[str]) -> dict[str, Path]:
                 f"{name!r} cannot be the name of a model: give NAME={path}, with "
                 "letters, digits, '.', '_' and '-'"
             )
-        if name in found:
+        if name in paths:
             raise ValueError(
-                f"{found[name]} and {path} would both be called {name}: give one of "
+                f"{paths[name]} and {path} would both be called {name}: give one of "
                 "them another name, NAME=PATH"
             )
         if not (path := find_model(path, to_run=True)).exists():
             raise ValueError(f"{path}: no such file or folder")
-        found[name] = path
-    return found
+        paths[name] = path
+    return paths
 
 
 def as_onnx(name: str, path: Path, folder: Path) -> Path:
