@@ -14,7 +14,7 @@ _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
     "data": ["Corpus", "CorpusError", "Entity", "Sentence", "Span"],
-    "pipelines.loading": ["load"],
+    "pipelines.any_model": ["load"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
     "training.soft_targets": ["SoftTargets"],

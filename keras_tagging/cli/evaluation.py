@@ -173,7 +173,7 @@ def load_evaluated(run: Path):
     path = find_model(run, to_run=True)
     if not is_onnx(path):
         return load_model(run, pipeline=True)
-    from keras_tagging.pipelines.loading import load
+    from keras_tagging.pipelines.any_model import load
 
     return load(path)
 

@@ -129,7 +129,7 @@ def load_model(
     that is needed, which an error about a pipeline names. With `beam_width` or `beta`
     an installed model is that of Keras, which can search in another way.
     """
-    from keras_tagging.pipelines.loading import refuse_no_model
+    from keras_tagging.pipelines.any_model import refuse_no_model
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
     as_it_is = beam_width is None and beta is None  # that of an ONNX file is fixed

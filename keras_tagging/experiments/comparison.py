@@ -14,7 +14,7 @@ from keras_tagging.metrics import looks_like_chunks, paired_permutation
 from keras_tagging.metrics.counts import BY_TOKENS, F1, figure_of
 from keras_tagging.metrics.significance import is_limit
 from keras_tagging.models.calls import SentenceCalls
-from keras_tagging.pipelines.loading import load
+from keras_tagging.pipelines.any_model import load
 
 
 def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> float:

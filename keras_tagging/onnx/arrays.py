@@ -282,10 +282,9 @@ class Arrays:
         """The k largest along the last axis and their places; of equal ones the first
         come first."""
         k = self.node("Reshape", self.asarray(k, "int64"), np.array([1]))
-        values, places = self.builder.node(
-            "TopK", [self.asarray(x).name, k.name], 2, axis=-1
-        )
-        return Array(self, values, self.asarray(x).dtype), Array(self, places, "int64")
+        values, places = self.node("TopK", x, k, outputs=2, axis=-1)
+        places.dtype = "int64"
+        return values, places
 
     # Shapes
 

@@ -65,25 +65,18 @@ class Request:
 
     def _checked(self, lengths):
         xp = self.xp
+        too_long, rows = xp.greater(lengths, self.steps), xp.length(lengths, 0)
         rules = {
             "lengths must not be negative": xp.any(xp.less(lengths, 0)),
-            "lengths must not exceed the width of tokens": xp.any(
-                xp.greater(lengths, self.steps)
-            ),
-            "one length a row of tokens": xp.not_equal(
-                xp.length(lengths, 0), self.rows
-            ),
+            "lengths must not exceed the width of tokens": xp.any(too_long),
+            "one length a row of tokens": xp.not_equal(rows, self.rows),
         }
         for message, broken in rules.items():
             # ONNX has no assertion: a place that is not there is an error, which
             # ONNX Runtime reports with the name of the node
             place = xp.cast(broken, "int64")
-            nothing = xp.builder.node(
-                "Gather",
-                [xp.asarray(np.zeros(1, "int32")).name, place.name],
-                name=message,
-            )
-            lengths = xp.add(lengths, Array(xp, nothing[0], "int32"))
+            nothing = xp.node("Gather", np.zeros(1, "int32"), place, name=message)
+            lengths = xp.add(lengths, nothing)
         return lengths
 
     def _padded(self, array: Array, nothing, size) -> Array:

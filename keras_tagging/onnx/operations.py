@@ -158,10 +158,9 @@ def split(xp, op, x):
     lengths = np.diff([0, *ends, size])
     if (lengths < 0).any() or size is None:
         raise NotImplementedError(f"split of {x.shape} at {ends}")
-    inputs = [x.name, xp.integers(lengths).name]
-    axis = op.axis % len(x.shape)
-    names = xp.builder.node("Split", inputs, len(lengths), axis=axis)
-    return [type(x)(xp, name, x.dtype) for name in names]
+    axis, count = op.axis % len(x.shape), len(lengths)
+    parts = xp.node("Split", x, xp.integers(lengths), outputs=count, axis=axis)
+    return parts if count > 1 else [parts]
 
 
 @operation("Pad")

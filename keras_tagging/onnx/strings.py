@@ -169,10 +169,9 @@ def distinct(xp: Arrays, text: Array) -> tuple[Array, Array]:
     Returns:
         the strings `(distinct,)`, and their numbers in the shape of the array, int64.
     """
-    names = xp.builder.node("Unique", [text.name], 3, sorted=0)
-    numbers = Array(xp, names[2], "int64")
-    shape = xp.node("Shape", text, dtype="int64")
-    return Array(xp, names[0], "string", (None,)), xp.reshape(numbers, shape)
+    strings, _, numbers = xp.node("Unique", text, outputs=3, sorted=0)
+    strings.shape, numbers.dtype = (None,), "int64"
+    return strings, xp.reshape(numbers, xp.node("Shape", text, dtype="int64"))
 
 
 def cut(xp: Arrays, text: Array, most: int) -> Array:
@@ -200,8 +199,8 @@ def spelled(xp: Arrays, text: Array, characters: list[str]) -> Array:
     separator, other = islice(free, 2)
     text = replace(xp, text, separator, other)
     text = replace(xp, text, "(?s)(.)", rf"\1{separator}")
-    names = xp.builder.node("StringSplit", [text.name], 2, delimiter=separator)
-    rows = in_table(xp, Array(xp, names[0], "string"), ids)
+    pieces, _ = xp.node("StringSplit", text, outputs=2, delimiter=separator)
+    rows = in_table(xp, pieces, ids)
     # behind the last separator there is an empty piece, if there is any character
     width = xp.maximum(xp.subtract(xp.length(rows, 1), 1), 1)
     rows = xp.pad(xp.cast(rows, "int32"), [[1, 0], [0, 1]])[:, :width]

@@ -5,10 +5,10 @@ from keras_tagging.utils.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "loading": ["load"],
+        "any_model": ["load"],
         "pipeline": ["Pipeline"],
         "plan": ["PipelinePlan"],
         "training": ["train_pipeline"],
     },
-    light=["loading", "pipeline", "plan"],
+    light=["any_model", "pipeline", "plan"],
 )

@@ -13,8 +13,8 @@ from keras_tagging.models.files.run_files import STATE, is_finished, tidy
 from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.tagger.jackknife import jackknife
+from keras_tagging.pipelines.any_model import load as load_any
 from keras_tagging.pipelines.files import COLUMNS, end_run, start_run
-from keras_tagging.pipelines.loading import load as load_any
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.pipelines.plan import (
     JACKKNIFE,

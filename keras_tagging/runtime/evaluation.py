@@ -51,14 +51,7 @@ class Evaluated(Exported):
             `oov_accuracy`, as the file does not tell which words training had.
 
         Raises:
-            ValueError: if the annotation is missing, an option is unknown, or models of
-                this kind have no figures without Keras.
+            ValueError: if the annotation is missing.
         """
-        if not hasattr(self, "measured"):
-            raise ValueError(
-                f"a {self.kind} in ONNX has no figures: evaluate the .keras file"
-            )
-        if unknown := [name for name in options if name not in self.report_options]:
-            raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
         figures = self.measured(with_targets(x, y, self.column_names), **options)
         return figures if return_dict else [*figures.values()]

@@ -88,20 +88,24 @@ class TextPipeline(Exported):
                 f"several models of the pipeline give the column {twice[0]!r}: train "
                 "one of them with another name in tags=, or leave one out"
             )
-        before: dict[str, object] = {}
+        first = next(iter(self._annotators), None)
+        for name, column in self._missing():
+            if name != first:  # whose columns may be in the sentences
+                names = ", ".join(sorted({*self.columns} - {*self.parts[name].gives}))
+                raise ValueError(
+                    f"the {name} reads the column {column!r}, but those of the others "
+                    f"are {names}: add a tagger of it, or train the {name} without it, "
+                    "or the tagger with it in tags="
+                )
+
+    def _missing(self) -> Iterator[tuple[str, str]]:
+        """Each part and column that it reads, if none before fills it."""
+        filled = set()
         for name, model in self._annotators.items():
-            filled = {x for part in before.values() for x in part.gives}
-            filled -= {"tags", "head"}
-            for column in model.input_columns if before else ():
+            for column in model.input_columns:
                 if field_of(column) not in filled:
-                    raise ValueError(
-                        f"the {name} reads the column {column!r}, but those of the "
-                        f"{' and the '.join(before)} are "
-                        f"{', '.join(sorted(filled)) or 'none with a name'}: add a "
-                        f"tagger of it, or train the {name} without it, or the tagger "
-                        "with it in tags="
-                    )
-            before[name] = model
+                    yield name, column
+            filled |= {*model.gives}
 
     def only(self, names: Iterable[str]) -> "TextPipeline":
         """A pipeline of some of its parts, which it shares.
@@ -147,11 +151,7 @@ class TextPipeline(Exported):
     @property
     def input_columns(self) -> tuple[str, ...]:
         """The columns that sentences must have: no part before fills them."""
-        needed, filled = [], set()
-        for model in self._annotators.values():
-            needed += (x for x in model.input_columns if field_of(x) not in filled)
-            filled |= {*model.gives}
-        return tuple(needed)
+        return tuple(column for _, column in self._missing())
 
     @property
     def gives_spans(self) -> bool:

@@ -18,7 +18,7 @@ from keras_tagging import Pipeline, runtime
 from keras_tagging.cli import main
 from keras_tagging.cli.loading import load_model
 from keras_tagging.models.files.half_precision import half, halve
-from keras_tagging.pipelines import loading
+from keras_tagging.pipelines import any_model
 from keras_tagging.utils import limits, named_models
 from keras_tagging.utils.named_models import find_model, installed_models
 
@@ -243,7 +243,7 @@ def test_onnx_files_go_first_where_a_model_is_only_run(saved, site, capsys):
     # an ONNX file may have its search in it
     other = load_model("tiny", command="annotate", beta=0.1)
     assert other.settings == model.settings
-    with mock.patch.object(loading, "find_spec", lambda name: None):  # no TensorFlow
+    with mock.patch.object(any_model, "find_spec", lambda name: None):  # no TensorFlow
         found = keras_tagging.load("tiny")
         assert [s.tags for s in found.annotate([["a", "b"]])] == [expected]
         assert type(found.tagger) is runtime.OnnxTagger

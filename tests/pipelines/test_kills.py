@@ -115,7 +115,7 @@ def seeds_of(folder):
         return {part.seed for part in keras_tagging.load(folder).parts.values()}
     except ValueError as error:
         told = str(error)
-        assert "no such model" in told or "pipeline.json is missing" in told, told
+        assert "no such model" in told or "is missing" in told, told
         return None
 
 

@@ -96,10 +96,6 @@ def test_onnx_files_answer_as_those_that_are_alone(models, exported, tmp_path):
         }[name]
         np.testing.assert_array_equal(probabilities(part), probabilities(alone))
         np.testing.assert_allclose(probabilities(part), probabilities(model), atol=1e-5)
-    # equal vocabularies of parts are one
-    for name, forms in (("tagger", "kadari"), ("names", "wu")):
-        column = ["tagger_word", ["raw", "lower", forms]]
-        assert found.parts[name].shared["token_ids"][0] == column
     tagger, names = found.tagger, found.parts["names"]
     assert tagger.words is names.words
     sentences = list(found.annotate(TEXT))
@@ -409,6 +405,15 @@ def test_ids_that_are_not_there(exported):
     ):
         with pytest.raises(ValueError, match="was exported with other words than the"):
             part.words.check(part.shared | {"token_ids": wrong}, part.session)
+
+
+def test_tables_of_parts_that_are_equal_are_one(models, tmp_path):
+    twin = tagger(4, tags="xpos")
+    Pipeline(tagger=models["tagger"], twin=twin).export(tmp_path, format="onnx")
+    part = runtime.load(tmp_path).parts["twin"]
+    column = ["tagger_word", ["raw", "lower", "kadari"]]
+    assert part.shared["token_ids"][0] == column
+    np.testing.assert_allclose(probabilities(part), probabilities(twin), atol=1e-5)
 
 
 # Files of Keras
