@@ -70,10 +70,7 @@ def destinations(files: Sequence[str], out: str | None, output: str) -> list:
     """
     if out is None:
         if len(files) > 1:
-            raise ValueError(
-                f"{files[1]}: is a second file, which needs --out with the folder that "
-                "gets a file for each"
-            )
+            raise ValueError(f"{files[1]}: a second file, which needs --out FOLDER")
         return [None]
     folder = Path(out)
     if len(files) == 1 and not folder.is_dir() and not out.endswith(("/", os.sep)):
@@ -366,10 +363,7 @@ def annotate(
             {"probabilities": probabilities},
         )
     if output in ("spans", "brat") and input == "conllu":
-        raise ValueError(
-            f"--output {output} has offsets in a text, which --input conllu is not: "
-            "use conllu or jsonl"
-        )
+        raise ValueError(f"--output {output} needs a text, and no --input conllu")
     files, input = files or ["-"], input or "text"
     for file in files:
         if Path(file).is_dir():
@@ -409,8 +403,7 @@ def check_pipeline(run: Path, pipeline, input: str, output: str) -> None:
         if pipeline.tagger is None:
             remedy += ", or a pipeline that has a tagger"
         raise ValueError(
-            f"{run} reads the column {pipeline.input_columns[0]!r}, which --input "
-            f"{input} does not have: {remedy}"
+            f"{run} reads the column {pipeline.input_columns[0]!r}: {remedy}"
         )
     if input in ("text", "lines") and pipeline.segmenter is None:
         remark(

@@ -188,10 +188,7 @@ def evaluate_pipeline(
     _, sentences = reading.split(corpus, split, default=default, **wanted)
     if entities is not None:
         if NER not in pipeline.columns:
-            raise ValueError(
-                f"no tagger of the pipeline gives the column {NER!r}, to which "
-                "--entities is compared"
-            )
+            raise ValueError(f"no tagger of the pipeline gives {NER!r}, for --entities")
         one = Corpus(**{"train": [], split: sentences}, name=corpus)
         add_entities(one, entities)
         sentences = getattr(one, split)

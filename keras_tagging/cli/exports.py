@@ -44,10 +44,7 @@ def export(
         onnx: Of a pipeline, ONNX files, not SavedModels.
     """
     if int8 and out.suffix != ".onnx" and not onnx:
-        raise ValueError(
-            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
-            "for a pipeline, --onnx"
-        )
+        raise ValueError(f"--int8 is of ONNX files: name {out}.onnx, or give --onnx")
     options = {} if top_k is None else {"top_k": top_k}
     if int8:
         options["int8"] = True
@@ -74,10 +71,7 @@ def export(
 def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
     """Write the models of a pipeline for serving, and say what is left out."""
     if out.suffix == ".onnx":
-        raise ValueError(
-            f"{out}: a pipeline has several files: name a folder and give --onnx, or "
-            "export one of its models"
-        )
+        raise ValueError(f"{out}: a pipeline has several files: name a folder")
     left_out = pipeline.export(out, format=format, **options)
     for name, reason in left_out.items():
         remark(f"the {name} is left out: {reason}")

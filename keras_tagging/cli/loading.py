@@ -63,8 +63,7 @@ class Reading:
         if surfaces:
             if corpus == "demo":
                 raise ValueError(
-                    "the demo corpus has no text: a segmenter learns from CoNLL-U, "
-                    "such as --corpus ud-en-ewt"
+                    "the demo corpus has no text: give CoNLL-U, such as ud-en-ewt"
                 )
             options["surface"] = True
         load = load_treebank if trees else load_corpus
@@ -137,13 +136,11 @@ def load_model(
     if is_onnx(path):
         if command is None:
             raise ValueError(
-                f"{run} was exported as ONNX: this command needs the run, or the "
-                ".keras file, that it came from"
+                f"{run} was exported as ONNX: name the run that it came from"
             )
         if beam_width is not None:
             raise ValueError(
-                f"{run} was exported as ONNX, with its beam: give --beam-width to "
-                "export"
+                f"{run} was exported as ONNX, with its beam: no --beam-width"
             )
         from keras_tagging import runtime
 
@@ -161,8 +158,7 @@ def load_model(
         searched = model.derivation_parser
         if searched is None:
             raise ValueError(
-                f"{run} holds a pipeline without a CCG parser, which derive needs: "
-                f"keras-tagging {kind.command} {run}"
+                f"{run} has no CCG parser: keras-tagging {kind.command} {run}"
             )
     elif command not in (None, kind.command, "annotate"):
         raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
@@ -185,10 +181,7 @@ def set_beam(run: Path, model, beam_width: int | None) -> None:
     if beam_width is None:
         return
     if not hasattr(model, "beam_width"):
-        raise ValueError(
-            f"{run} holds a {model.kind}, whose search has no beam: leave --beam-width "
-            "out"
-        )
+        raise ValueError(f"{run} holds a {model.kind}, whose search has no beam")
     model.beam_width = beam_width
 
 
@@ -335,10 +328,7 @@ def read_input(
             f"--option {min(unknown)}: for {format}, {command} takes encoding only"
         )
     if errors != "raise":
-        raise ValueError(
-            f"--errors {errors}: {format} is written as it was read, so no sentence "
-            "can be left out"
-        )
+        raise ValueError(f"--errors {errors}: {format} is written as it was read")
     items = ((block.sentence, block) for block in read_blocks(stream, **options))
     return Input(items, source, options.get("encoding", "utf-8"))
 
@@ -386,8 +376,7 @@ def recognise(file: str, options: dict, keep: bool = True):
         return source, None
     if others := set(options) - {"encoding"}:
         raise ValueError(
-            f"--option {min(others)}: standard input is read as text, which has no "
-            "such option: name its --format, such as conll"
+            f"--option {min(others)}: standard input is text: name its --format"
         )
     return source, "text"
 

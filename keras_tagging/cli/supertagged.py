@@ -45,8 +45,7 @@ def check_supertags(tags: list[str], run) -> None:
         raise ValueError(f"{run} gives no supertags: {error}") from None
     if not any("/" in tag or "\\" in tag for tag in tags):
         raise ValueError(
-            f"{run} gives no supertags, such as (S[dcl]\\NP)/NP, but {tags[0][:40]!r}: "
-            "CCG parsers read nothing else"
+            f"{run} gives no supertags, such as S/NP, but {tags[0][:40]!r}"
         )
 
 
@@ -77,8 +76,7 @@ class SupertagWriter:
         else:
             if column is None and len(names) > 1:
                 raise ValueError(
-                    f"{run} gives {', '.join(names)}: say which one is the supertag, "
-                    f"--column {names[0]}"
+                    f"{run} gives {', '.join(names)}: give --column {names[0]}"
                 )
             column = column or names[0]
             check_known("--column", column, names)

@@ -339,8 +339,7 @@ def check_output(model, output: str, beta) -> None:
         output == "text" or (output == "conll" and beta is not None)
     ):
         raise ValueError(
-            f"--output {output} has no place for all that this model gives, "
-            f"{', '.join(names)}: use jsonl"
+            f"--output {output} has no place for {', '.join(names)}: use jsonl"
         )
 
 
@@ -366,8 +365,7 @@ def fields_of(model, column: str | None, run) -> Callable:
         names = (column or corpus.get("tag_column"),)
     if names[0] is None:
         raise ValueError(
-            f"{run} does not say which column of CoNLL-U its tags are: give "
-            "--column upos, or xpos, ..."
+            f"{run} has tags without a column: give --column upos, or xpos"
         )
     for name in names:
         conllu_field(str(name))

@@ -32,9 +32,7 @@ from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.vectors.languages import (
     WITH_WORDS,
-    LanguageWords,
-    installed_for,
-    language_of_words,
+    words_for,
 )
 
 SINGLE = "train pipeline trains several models, and has no"
@@ -386,14 +384,10 @@ class Parts:
             )
         if derived and "segmenter" in named:
             raise ValueError(
-                f"{corpus} has derivations, and no text to learn a segmenter from: "
-                "leave that part out, or take that of another model, --segmenter en"
+                f"{corpus} has no text for a segmenter: give --segmenter en"
             )
         if {*CCG_PARSERS} & {*named} and not derived:
-            raise ValueError(
-                f"{corpus} has no derivations, from which a CCG parser learns: give "
-                ".auto files"
-            )
+            raise ValueError(f"{corpus} has no derivations: give .auto files")
         return named
 
 
@@ -408,8 +402,7 @@ def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
         part, dot, key = name.partition(".")
         if not dot:
             raise ValueError(
-                f"--set {name}: name the part of the pipeline, --set tagger.{name}=... "
-                f"({LANGUAGE}= alone is of all parts)"
+                f"--set {name}: name the part of the pipeline, tagger.{name}=..."
             )
         if key == "architecture":
             architecture(str(value))  # raises if there is none
@@ -442,7 +435,7 @@ def check_values(
         OSError: if there is no such file of vectors or word classes.
     """
     check_files(settings)
-    entry, words = architecture(arch), words_before(recipe, language)
+    entry, words = architecture(arch), words_for(recipe, language, "")
     settings = checkable(settings, recipe, language)
     entry.settings(recipe, words.settings(entry.keywords, settings), **settings)
 
@@ -460,7 +453,7 @@ def check_plan(plan, language: str | None) -> None:
         part: checkable(values, plan.recipe, language)
         for part, values in plan.settings.items()
     }
-    words = words_before(plan.recipe, language)
+    words = words_for(plan.recipe, language, "")
     plan = replace(plan, settings=settings, words=words)
     for part in plan.parts:
         plan.keywords(part)
@@ -476,16 +469,6 @@ def check_files(settings: Mapping) -> None:
         path = Path(source) if isinstance(source, str) else Path()
         if (path.suffix or len(path.parts) > 1) and not path.exists():
             raise FileNotFoundError(f"{path}: there is no such file; check the path")
-
-
-def words_before(recipe: str, language: str | None) -> LanguageWords:
-    """The words that a recipe takes, as far as is known before the corpus is read.
-
-    Raises:
-        ValueError: as in `vectors.languages`.
-    """
-    code = language_of_words(recipe, language, "")
-    return installed_for(code, required=language is not None)
 
 
 def checkable(settings: Mapping, recipe: str, language: str | None) -> dict:

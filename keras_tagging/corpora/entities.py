@@ -28,8 +28,7 @@ def add_entities(corpus: Corpus, path: Files) -> None:
         tagged = [*other.values()][0] if len(other) == 1 else other.get(split)
         if not tagged:
             raise ValueError(
-                f"{path} has no {split} sentences, which {corpus.name} has: give the "
-                "entities of all of them"
+                f"{path} has no {split} sentences, which {corpus.name} has"
             )
         try:
             setattr(corpus, split, with_entities(sentences, tagged))
@@ -55,8 +54,7 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
     tags = {tag for sentence in tagged for tag in sentence.tags or ["no tag"]}
     if not looks_like_chunks(tags):
         raise ValueError(
-            f"its tags, such as {min(tags)[:40]!r}, are not those of entities: B-PER, "
-            "I-PER, O"
+            f"its tags, such as {min(tags)[:40]!r}, are not those of entities"
         )
     tagged = _in_order(tagged, sentences)
     ends = [_ends(x) for x in (sentences, tagged)]

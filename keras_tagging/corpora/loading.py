@@ -309,17 +309,13 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
         names = {file.name.lower() for file in files}
         if len(missing := {"seq.in", "seq.out"} - names) == 1:
             raise CorpusError(
-                f"{folder}: {missing.pop()} is missing: seq.in has the words, seq.out "
-                "their tags"
+                f"{folder}: {missing.pop()} is missing beside the other one"
             )
         files = _firsts(files)
         if any(file.suffix.lower() in TABLES for file in files):
             raise CorpusError(f"{folder}: is no corpus; {TABLE_REMEDY}")
         if len({file.suffix for file in files}) > 1:
-            raise CorpusError(
-                f"{folder}: has files of several kinds; pass those you mean, such as "
-                f"'{folder.parent}/train/*.conll', the others with dev= and test="
-            )
+            raise CorpusError(f"{folder}: has files of several kinds; {THEMSELVES}")
         if not files:
             continue
         if split in splits:

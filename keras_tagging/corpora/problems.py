@@ -248,8 +248,7 @@ def refuse_underived(corpus: Corpus) -> None:
         if any(len(s) and s.derivation is None for s in sentences):
             file = (corpus.files.get(split) or [corpus.name])[0]
             raise ValueError(
-                f"{file}: has sentences without derivations, which a CCG parser learns "
-                "from and is compared with: give .auto files"
+                f"{file}: has sentences without derivations: give .auto files"
             )
 
 

@@ -84,8 +84,5 @@ class WordClasses:
 def _class_of(tag: str) -> str:
     slot = _SLOT.fullmatch(tag)
     if slot is None:
-        raise ValueError(
-            f"the tag {tag!r} is neither a slot label, such as 'B-toloc.city_name', "
-            "nor 'O'"
-        )
+        raise ValueError(f"the tag {tag!r} is neither a slot label, as B-city, nor O")
     return slot[1]

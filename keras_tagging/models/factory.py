@@ -9,7 +9,7 @@ from keras_tagging.architectures import architecture, of_kind
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.files.saved_config import PRETRAINED
 from keras_tagging.models.given_vectors import GivenVectors, described
-from keras_tagging.vectors.languages import TRAINABLE, installed_for, language_of_words
+from keras_tagging.vectors.languages import TRAINABLE, words_for
 
 
 def build(
@@ -73,8 +73,7 @@ def build(
         )
     entry.check_keywords(overrides, others=["language"])
     of_corpus = corpus.language if isinstance(corpus, Corpus) else ""
-    code = language_of_words(recipe, language, of_corpus)
-    words = installed_for(code, required=language is not None)
+    words = words_for(recipe, language, of_corpus)
     known = words.settings(entry.keywords, overrides)
     frozen = words.frozen(recipe, entry.keywords, overrides)
     if known:

@@ -163,8 +163,7 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
     if offers is not None:
         folder = path if path.is_absolute() else f"./{path}"
         raise ValueError(
-            f"{model}: not a model, but the distribution of one: pip install {folder}, "
-            f"then give its name, {offers}"
+            f"{model}: a distribution: pip install {folder}, then name {offers}"
         )
     names = ", ".join(models) or "none"
     for clone in (Path("models"), Path(__file__).parents[2] / "models"):

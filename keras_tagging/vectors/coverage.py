@@ -116,10 +116,7 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
     if callable(normalise):
         return lower, [to_nfc(normalise(word)) for word in words]
     if normalise == "dinarelli":
-        raise ValueError(
-            "normalise='dinarelli' depends on the training sentences: give the "
-            "normal_forms method of the TokenFeatures that were adapted to them"
-        )
+        raise ValueError("normalise='dinarelli' depends on the training sentences")
     start_keras()
     from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 

@@ -116,10 +116,15 @@ def language_of_words(recipe: str, language: str | None, of_corpus: str) -> str:
         return of_corpus if recipe in WITH_WORDS else ""
     if language and recipe == "paper":
         raise ValueError(
-            f"language={language!r}: recipe='paper' has what its paper has; name "
-            "vectors= and word_classes= yourself"
+            "language=: recipe='paper' has what its paper has; name vectors="
         )
     return language
+
+
+def words_for(recipe: str, language: str | None, of_corpus: str) -> LanguageWords:
+    """The words that a recipe takes: see `language_of_words` and `installed_for`."""
+    code = language_of_words(recipe, language, of_corpus)
+    return installed_for(code, required=language is not None)
 
 
 def installed_for(language: str, required: bool = False) -> LanguageWords:
@@ -154,9 +159,7 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
             names[keyword] = min(offers)
     if required and not names:
         raise ValueError(
-            f"language={language!r}: no word vectors and no word classes are installed "
-            "for it: install some (`keras-tagging vectors` lists them), or give "
-            "language=''"
+            f"language={language!r}: no word vectors and no word classes are installed"
         )
     return LanguageWords(title, **names, versions=versions)
 
@@ -189,12 +192,10 @@ def words_of_run(
         code = _code(words.language)
         if language not in (None, code, words.language):
             raise ValueError(
-                f"language={language!r}: the run began with {code or 'none'!r}; give "
-                "that, or begin the run again with --no-resume"
+                f"language={language!r}: the run began with {code or 'none'!r}"
             )
         return words
-    code = language_of_words(recipe, language, of_corpus)
-    words = installed_for(code, required=language is not None)
+    words = words_for(recipe, language, of_corpus)
     if words:
         with replacing(path) as partial:
             partial.write_text(json.dumps(asdict(words)) + "\n", encoding="utf-8")

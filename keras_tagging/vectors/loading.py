@@ -151,10 +151,7 @@ def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
         return load_vectors(source, allow_pickle=allow_pickle)
     keyed = getattr(source, "wv", source)
     if not hasattr(keyed, "key_to_index"):
-        raise ValueError(
-            f"a {type(source).__name__} holds no word vectors: give the name of a "
-            "file, WordVectors, or gensim's KeyedVectors"
-        )
+        raise ValueError(f"a {type(source).__name__} holds no word vectors")
     return _sound("the given vectors", composed(keyed))
 
 
@@ -187,10 +184,7 @@ def _load_stored(path, wanted, limit) -> WordVectors:
     except FileNotFoundError:
         raise
     except UNREADABLE as error:
-        raise ValueError(
-            f"{path}: is damaged, or no file of save_vectors ({error}): install or "
-            "write it again"
-        ) from None
+        raise ValueError(f"{path}: is damaged ({error}): write it again") from None
     if wanted is None:
         return replace(whole, words=whole.words[:limit], matrix=whole.matrix[:limit])
     selection = Selection(path, wanted, "utf-8", sys.maxsize)
@@ -211,15 +205,11 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
     # A damaged or foreign pickle can raise anything.
     except Exception as error:
         raise ValueError(
-            f"{path}: gensim cannot load it ({error}): save it again, and keep the "
-            ".npy files that gensim writes beside it"
+            f"{path}: gensim cannot load it ({error}): save it again"
         ) from error
     keyed = getattr(loaded, "wv", loaded)
     if not isinstance(keyed, KeyedVectors):
-        raise ValueError(
-            f"{path}: holds a {type(keyed).__name__}, not word vectors: save "
-            "gensim's KeyedVectors"
-        )
+        raise ValueError(f"{path}: holds a {type(keyed).__name__}, not word vectors")
     if forms is None:
         whole = composed(keyed)
         return WordVectors(whole.words[:limit], whole.matrix[:limit])

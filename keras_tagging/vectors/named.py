@@ -70,10 +70,7 @@ def find_named(source: str | Path, group: str) -> str:
         return name
     for other in KINDS.keys() - {group}:
         if name in installed(other):
-            raise ValueError(
-                f"{name}: has {KINDS[other]}, not {KINDS[group]}: give it as "
-                f"{_KEYWORDS[other]}={name!r}"
-            )
+            raise ValueError(f"{name}: has {KINDS[other]}, not {KINDS[group]}")
     if name in OWN:
         raise ValueError(
             f"{name}: is not installed: pip install {OWN[name]} in a clone of "

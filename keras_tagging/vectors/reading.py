@@ -198,8 +198,7 @@ class Selection:
             is_text = False
         if not is_text:
             raise ValueError(
-                f"encoding={encoding!r} does not work for word vectors: give another, "
-                "such as 'utf-8' or 'latin-1', or write the file again in UTF-8"
+                f"encoding={encoding!r} does not work for word vectors: give another"
             )
 
     def take(self, name: bytes, line: int | None = None) -> str | None:
@@ -316,10 +315,7 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
     sample = sample[:_SAMPLE]
     sizes = _header(path, first)
     if sizes is None and b"\0" in first + sample:
-        raise ValueError(
-            f"{path}: is binary data of another kind: name a file of word vectors "
-            "(GloVe, word2vec, fastText or gensim's)"
-        )
+        raise ValueError(f"{path}: is binary data of another kind: name word vectors")
     is_text = sizes is None or _is_text(sample, sizes[1])
     return "text" if is_text else "binary", sizes
 
@@ -342,10 +338,7 @@ def _header(path: str, first: bytes) -> tuple[int, int] | None:
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
         return None
     if max(map(len, fields)) > 18:
-        raise ValueError(
-            f"{path}:1: announces a number of {max(map(len, fields)):,} digits: "
-            "download or write the file again"
-        )
+        raise ValueError(f"{path}:1: announces too large a number: download it again")
     count, dimension = map(int, fields)
     if not (count and 0 < dimension <= limits.VECTOR_DIMENSION):
         raise ValueError(
@@ -410,8 +403,7 @@ def read_text(
     stream.finish()
     if count is not None and rows != count and rows != limit:
         raise ValueError(
-            f"{path}:1: announces {count} vectors but {rows} follow: "
-            "download the file again, or correct the number"
+            f"{path}:1: announces {count} vectors but {rows} follow: correct it"
         )
 
 

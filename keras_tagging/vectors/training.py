@@ -53,10 +53,7 @@ def train_vectors(
     check_choice("method", method, METHODS)
     others = count_words(vocabulary)
     if others and method != "fasttext":
-        raise ValueError(
-            "word2vec has no vectors of unseen words: omit vocabulary=, or "
-            "use method='fasttext'"
-        )
+        raise ValueError("word2vec has no vectors of unseen words: omit vocabulary=")
     text = []
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str):
@@ -78,9 +75,6 @@ def train_vectors(
     )
     model.build_vocab(text)
     if not len(model.wv):
-        raise ValueError(
-            f"no word occurs {min_count} times in the sentences: "
-            "give more of them, or a lower min_count"
-        )
+        raise ValueError(f"no word occurs {min_count} times: give a lower min_count")
     model.train(text, total_examples=len(text), epochs=epochs)
     return composed(model.wv, sorted(others))

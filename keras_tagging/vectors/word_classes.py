@@ -53,14 +53,12 @@ def _lines(path: str, stream):
             parts = line.decode().removesuffix("\r").split("\t")
         except UnicodeDecodeError:
             raise ValueError(
-                f"{place}: is no UTF-8: give text with a word, a tab and the path of "
-                "its class in each line"
+                f"{place}: is no UTF-8: give a word, a tab and its class"
             ) from None
         if len(parts) == 3 and not parts[0].strip("01"):
             if not parts[2].isdecimal():
                 raise ValueError(
-                    f"{place}: the count {parts[2]!r:.60} is no number: give the path, "
-                    "the word and its count, or a word, a tab and its path"
+                    f"{place}: the count {parts[2]!r:.60} is no number: correct it"
                 )
             parts = [parts[1], parts[0]]
         if len(parts) != 2:
@@ -87,8 +85,7 @@ def _classes(rows: Iterable[tuple[str, str, str]]):
             )
         if word in seen:
             raise ValueError(
-                f"{place}: {word!r:.60} has a class in an earlier line: keep one "
-                "of the two"
+                f"{place}: {word!r:.60} has a class in an earlier line: keep one"
             )
         seen.add(word)
         classes.setdefault(to_nfc(word), (place, name))

@@ -106,7 +106,7 @@ def test_the_best_recipe_changes_the_fast_one(name):
         ({"vectors": "no/such/file"}, "^no/such/file: there is no such file"),
         (
             {"embeddings": [1.0]},
-            "a list holds no word vectors: give the name of a file",
+            "a list holds no word vectors",
         ),
         ({"embeddings": "v", "words": False}, "are those of words: give words=True"),
         ({"trainable": False}, "^trainable=False is of embeddings="),

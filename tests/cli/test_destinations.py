@@ -27,7 +27,7 @@ def test_a_file_or_a_folder(tmp_path):
 @pytest.mark.parametrize(
     "files, out, output, part",
     [
-        (["a", "b"], None, "csv", "b: is a second file, which needs --out"),
+        (["a", "b"], None, "csv", "b: a second file, which needs --out"),
         (["a", "-"], "x", "csv", "standard input has no name"),
         (["a.txt", "b/a.text"], "x", "csv", "x/a.csv: several files would be written"),
         (["a.txt"], "a.txt", "csv", "a.txt: would be replaced"),

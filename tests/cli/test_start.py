@@ -90,7 +90,7 @@ def test_parts_by_the_corpus():
     own = ("tagger", "ccg-shift-reduce")
     assert Parts(",".join(own)).named("x", True) == own
     wrong = {
-        "no text to learn": ("segmenter", True),
+        "no text for a segmenter": ("segmenter", True),
         "no derivations": ("ccg-parser", False),
     }
     for message, (parts, derived) in wrong.items():

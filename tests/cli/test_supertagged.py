@@ -116,7 +116,7 @@ def made_up(names=(None,), tags=None):
 def test_a_tagger_of_several_columns():
     tags = {"category": ["N", "N/N"], "xpos": ["NN", "DT"]}
     model = made_up(("category", "xpos"), tags)
-    with pytest.raises(ValueError, match="say which one is the supertag, --column cat"):
+    with pytest.raises(ValueError, match="gives category, xpos: give --column cat"):
         SupertagWriter(model, "candc", None, None, "run")
     with pytest.raises(ValueError, match="unknown --column 'upos'"):
         SupertagWriter(model, "candc", None, "upos", "run")

@@ -195,7 +195,7 @@ MISTAKES = [
     (["lstm-parser", "--bootstrap", "runs/none"], "runs/none: no such model"),
     (["bigru", "--init", ".", "--set", "language=en"], "has its own words"),
     (["segmenter"], "the demo corpus has no text"),
-    (["pipeline", "--set", "units=3"], "--set tagger.units=... (language= alone"),
+    (["pipeline", "--set", "units=3"], "part of the pipeline, tagger.units="),
     (["pipeline", "--set", "tagger.unit=3"], "did you mean 'units'?"),
     (["pipeline", "--set", "parser.units=-3"], "units=-3: it is from 1 to"),
     (["pipeline", "--set", "taggr.units=3"], "unknown part of a pipeline 'taggr'"),

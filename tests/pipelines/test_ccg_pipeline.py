@@ -341,7 +341,7 @@ def test_trained_from_derivations(ccg_file, tmp_path, capsys):
     (tmp_path / "a.jsonl").write_text('{"tokens": ["a"]}\n', "utf-8")
     assert program("derive", out, tmp_path / "a.jsonl") == 0
     assert capsys.readouterr().err == ""
-    for model, told in ((out, "no beam"), (other, "without a CCG parser")):
+    for model, told in ((out, "no beam"), (other, "has no CCG parser")):
         beam = ("--format", "jsonl", "--beam-width", 2)
         assert program("derive", model, tmp_path / "a.jsonl", *beam) == 2
         assert told in capsys.readouterr().err

@@ -316,7 +316,7 @@ def test_vectors_in_memory():
     model = Word2Vec([["a", "b"]], vector_size=3, min_count=1, workers=1)
     assert as_vectors(model).words == model.wv.index_to_key
     assert isinstance(as_vectors(model.wv), WordVectors)
-    with pytest.raises(ValueError, match="a dict holds no word vectors: give the name"):
+    with pytest.raises(ValueError, match="a dict holds no word vectors"):
         as_vectors({"a": [1.0]})
     keyed.vectors[1, 0] = np.nan
     with pytest.raises(ValueError, match="vectors: the vector of 'Über' holds a value"):

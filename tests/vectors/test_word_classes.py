@@ -51,7 +51,7 @@ class Planted:
     "content, message",
     [
         (b"a\t01\nb 01\n", ":2: has 1 field .* give a word, a tab"),
-        (b"0101\tthe\tx\n", ":1: the count 'x' is no number: give the path, the w"),
+        (b"0101\tthe\tx\n", ":1: the count 'x' is no number: correct it"),
         (b"the\t0101\t7\n", r":1: has 3 fields .* \(or the path, word and count"),
         (b"0101\tthe\t7\nthe\t01", ":2: 'the' has a class in an earlier line"),
         (b"\tthe\t7\n", ":1: the word or its class is missing"),
