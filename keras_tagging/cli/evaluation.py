@@ -147,7 +147,12 @@ def evaluate(
         content |= {name: records(table) for name, table in report.tables.items()}
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
-        texts = (table_text(name, table) for name, table in report.tables.items())
+        texts = (
+            levels_table(table)
+            if name == "multi_tagging"
+            else percentages(table, SHARES)
+            for name, table in report.tables.items()
+        )
         head = overall(split, report, model.lower_is_better)
         print("\n\n".join([head, *texts]))
 
@@ -201,10 +206,3 @@ def evaluate_pipeline(
         for name, counts in scores.items()
     }
     print(json.dumps({"corpus": corpus, "split": split, "figures": figures}, indent=2))
-
-
-def table_text(name: str, table) -> str:
-    """A table of a report as text, with shares in per cent."""
-    if name == "multi_tagging":
-        return levels_table(table)
-    return percentages(table, SHARES)

@@ -1,6 +1,5 @@
 """The command that writes models for others to run: export."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -52,7 +51,14 @@ def export(
     kind = kinds.of(model)
     if kind.composed:
         refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
-        export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
+        if out.suffix == ".onnx":
+            raise ValueError(f"{out}: a pipeline has several files: name a folder")
+        form = "onnx" if onnx else "tf_saved_model"
+        left_out = model.export(out, format=form, **options)
+        for name, reason in left_out.items():
+            remark(f"the {name} is left out: {reason}")
+        written = ", ".join(name for name in model.parts if name not in left_out)
+        show(f"Written to {out}: {written}")
         return
     no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
     refuse(no_pipeline, {"onnx": onnx})
@@ -66,17 +72,6 @@ def export(
     model.export(out, format="onnx", **options)
     written = f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime"
     show(written, onnx_signature(out))
-
-
-def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
-    """Write the models of a pipeline for serving, and say what is left out."""
-    if out.suffix == ".onnx":
-        raise ValueError(f"{out}: a pipeline has several files: name a folder")
-    left_out = pipeline.export(out, format=format, **options)
-    for name, reason in left_out.items():
-        remark(f"the {name} is left out: {reason}")
-    written = ", ".join(name for name in pipeline.parts if name not in left_out)
-    show(f"Written to {out}: {written}")
 
 
 def signature(folder) -> str:

@@ -363,7 +363,8 @@ def recognise(file: str, options: dict, keep: bool = True):
     if Path(file).is_file():  # a pipe can be read only once
         encoding = options.get("encoding")
         format = detect_format(file, encoding=encoding, options=options)
-        if not says_format(file, format):
+        ends = {".txt"} if format == "text" else {f".{format}"}
+        if not ends & {*Path(file.lower()).suffixes[-2:]}:  # the name does not say it
             note(f"{file} is read as {format}; use --format to change this\n")
         return file, format
     name = source_name(file)  # raises if the file does not exist
@@ -379,12 +380,6 @@ def recognise(file: str, options: dict, keep: bool = True):
             f"--option {min(others)}: standard input is text: name its --format"
         )
     return source, "text"
-
-
-def says_format(file: str, format: str) -> bool:
-    """Whether the name of a file ends as those of a format do."""
-    ends = {".txt"} if format == "text" else {f".{format}"}
-    return bool(ends & {*Path(file.lower()).suffixes[-2:]})
 
 
 def with_columns(

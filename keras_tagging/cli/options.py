@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging.architectures import RECIPES
-from keras_tagging.utils.suggestions import check_known
 
 CORPUS = (
     "A name that `corpora` shows, a directory that holds the splits, a file or a "
@@ -73,28 +72,13 @@ Jobs = Annotated[
 Epochs = Annotated[int | None, typer.Option(min=1, help="By default the recipe's.")]
 
 
-def written_as(output: str) -> str:
-    """The --output that is meant: json is another name for jsonl."""
-    return "jsonl" if output == "json" else output
-
-
-#: of an --output that has jsonl: a Literal lists the forms
-Form = typer.Option("--output", callback=written_as)
-
-
-def known_recipe(name: str) -> str:
-    """The name of a recipe, after a check."""
-    check_known("recipe", name, RECIPES)
-    return name
+#: of an --output that has jsonl, for which json is another name
+Form = typer.Option("--output", callback=lambda x: "jsonl" if x == "json" else x)
 
 
 Recipe = Annotated[
-    str,
-    typer.Option(
-        callback=known_recipe,
-        metavar=f"[{'|'.join(RECIPES)}]",
-        help="Fast settings, those of the best figures, or the paper's.",
-    ),
+    Literal[RECIPES],
+    typer.Option(help="Fast settings, those of the best figures, or the paper's."),
 ]
 
 

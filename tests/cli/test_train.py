@@ -169,7 +169,7 @@ def test_embeddings_from_a_file(
 
 
 MISTAKES = [
-    (["bigru", "--recipe", "bets"], "unknown recipe 'bets'; did you mean 'best'?"),
+    (["bigru", "--recipe", "bets"], "'bets' is not one of 'fast', 'best', 'paper'"),
     (["bigru", "--out", __file__], "is a file: --out is a folder"),
     (["bigru", "--freeze", "stack"], "without --init there is no --freeze"),
     (["bigru", "--set", "unit"], "--set unit: write --set key=value"),
