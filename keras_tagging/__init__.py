@@ -17,8 +17,7 @@ _LIGHT = {
     "pipelines.any_model": ["load"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
-    "training.soft_targets": ["SoftTargets"],
-    "training.unlabelled": ["Unlabelled"],
+    "training.distillation": ["SoftTargets", "Unlabelled"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {

@@ -36,7 +36,7 @@ from tempfile import TemporaryDirectory
 
 import keras_tagging
 from keras_tagging.data.lemmas.rules import read_lexicon
-from keras_tagging.models.files.run_files import METADATA
+from keras_tagging.models.files.run_folder import METADATA
 from keras_tagging.pipelines.word_sharing import shared_parts
 from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, list_of
 from keras_tagging.utils.stored import sha256_of

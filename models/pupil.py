@@ -27,7 +27,7 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import heads_of
 from keras_tagging.models.report import without_nan
 from keras_tagging.training import SoftTargets
-from keras_tagging.training.soft_targets import fingerprint_of
+from keras_tagging.training.distillation import fingerprint_of
 
 #: each reads the training sentences and the text once
 EPOCHS = {"tagger": 3, "parser": 5}

@@ -8,7 +8,7 @@ import typer
 from keras_tagging.cli.output import levels_table
 from keras_tagging.cli.training import train_model
 from keras_tagging.cli.training_options import Data, Distillation, Fitting, Start
-from keras_tagging.models.files.run_files import lock_run
+from keras_tagging.models.files.run_folder import lock_run
 
 # "visits" and "attack" may be nouns or verbs, and "that" has several categories.
 SENTENCE = "The teacher that she visits knows that the guards attack it ."

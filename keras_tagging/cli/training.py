@@ -37,7 +37,7 @@ from keras_tagging.cli.training_options import (
     words_line,
 )
 from keras_tagging.corpora.problems import refuse_one_label
-from keras_tagging.models.files.run_files import (
+from keras_tagging.models.files.run_folder import (
     METADATA,
     MODEL,
     can_go_on,
@@ -270,7 +270,7 @@ def finish(out: Path) -> None:
             f"{out} holds a finished model: choose another --out, or give --force"
         )
     start_program()
-    from keras_tagging.models.files.run_folder import complete
+    from keras_tagging.models.files.loading import complete
 
     complete(out)
     tidy(out)

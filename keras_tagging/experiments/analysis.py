@@ -19,7 +19,7 @@ from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.deriving import gold_tags, with_derivations
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts, scores_of
-from keras_tagging.models.tagger.report import unknown_tags
+from keras_tagging.models.tagger.figures import unknown_tags
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.frames import AnyStrings
 from keras_tagging.utils.spreadsheets import without_formulas

@@ -104,7 +104,7 @@ class Deriving(Predictor):
         return self.decode(sentences, self.reads, derived, entries=len(self.tags))
 
     def decoding(self):
-        return self.reads, lambda *given: self._search(*given)[0][0]
+        return self.reads, lambda *arguments: self._search(*arguments)[0][0]
 
     def _search(self, sentence: Sentence, outputs, beta=None, nbest=1, **more) -> list:
         """The sentence with each of its best derivations, and their scores."""
@@ -157,10 +157,12 @@ class Deriving(Predictor):
             if not len(sentence):
                 continue
             gold = [ids.get(normal(tag), -1) for tag in gold_tags(sentence)]
-            same = own = each[tags.argmax(-1)] == gold
+            same = right_heads = each[tags.argmax(-1)] == gold
             if heads:
-                own = heads[0][:, : len(gold) + 1].argmax(-1) == gold_heads(sentence)
-            right += same.sum(), own.sum(), (same & own).sum()
+                right_heads = heads[0][:, : len(gold) + 1].argmax(-1) == gold_heads(
+                    sentence
+                )
+            right += same.sum(), right_heads.sum(), (same & right_heads).sum()
         count = sum(map(len, sentences))
         shares = (share(int(n), count) for n in right)
         return dict(zip(OF_WORDS, shares, strict=True))
@@ -240,13 +242,13 @@ class MoveSearch(NamedTuple):
     head_weight: float = 0.0
 
 
-def search_of_moves(found) -> MoveSearch:
+def search_of_moves(described) -> MoveSearch:
     """The search that a file describes; an older one has no weight of heads.
 
     Raises:
         ValueError: if it cannot be one.
     """
-    fields = {"head_weight": 0.0, **found} if isinstance(found, dict) else {}
+    fields = {"head_weight": 0.0, **described} if isinstance(described, dict) else {}
     right = {*fields} == {*MoveSearch._fields}
     if right:
         width, weight = fields["beam_width"], fields["head_weight"]
@@ -304,27 +306,30 @@ class MoveDecoder:
             heads: of the words, as `transitions.agreement.DependencyTree` takes them;
                 None for none.
         """
-        own = moves.reshape(1, len(words), -1)
-        own, built, parts = self._hypotheses(own, np.array([len(words)]))
+        hypotheses = moves.reshape(1, len(words), -1)
+        hypotheses, built, parts = self._hypotheses(hypotheses, np.array([len(words)]))
         tree = DependencyTree(heads) if heads is not None and self.head_weight else None
         ranked = []
         for place, score in enumerate(scores[0].tolist()):
             if place and (score < FORBIDDEN / 2 or not built[0, place]):
                 continue  # there are not so many
-            steps = (own[0, place] % 4).tolist(), (own[0, place] // 4).tolist()
+            steps = (
+                (hypotheses[0, place] % 4).tolist(),
+                (hypotheses[0, place] // 4).tolist(),
+            )
             if tree:
                 score += self.head_weight * agreement(tree, self.rules, *steps)
             ranked.append((parts[0, place] > 1, -score, place, steps))
-        found = [
+        derivations = [
             (self.rules.derivation(*steps, words, pos), -score)
             for _, score, _, steps in sorted(ranked)[:nbest]
         ]
-        if found[0][0].category == FRAGMENTS and len(words) <= CHARTED:
-            heads = heads_inside(found[0][0])
+        if derivations[0][0].category == FRAGMENTS and len(words) <= CHARTED:
+            heads = heads_inside(derivations[0][0])
             [(made, score)] = self._chart.derive(words, pos, tags, heads)
             if made.category != FRAGMENTS:
-                found.insert(0, (made, score))
-        return found[:nbest]
+                derivations.insert(0, (made, score))
+        return derivations[:nbest]
 
     @cached_property
     def _chart(self) -> CCGDecoder:

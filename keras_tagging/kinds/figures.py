@@ -36,7 +36,7 @@ def figures_of(
         left_out: figures that cannot be computed.
     """
     gold = [column.gold(sentences) for column in columns]
-    found = {}
+    figures = {}
     for i, column in enumerate(columns):
         scores = token_accuracy(gold[i], predicted[i], **words)
         scores["loss"] = losses[i]
@@ -44,16 +44,16 @@ def figures_of(
             chunks = chunk_scores(gold[i], predicted[i], "iob")
             scores |= {n: getattr(chunks, n) for n in CHUNK_FIGURES}
         names = (name for name in column.figures if name not in left_out)
-        found |= {column.figure(name): scores[name] for name in names}
+        figures |= {column.figure(name): scores[name] for name in names}
     if columns[0].name is None:
-        return found
+        return figures
     means = {
-        name: float(np.mean([found[column.figure(name)] for column in columns]))
+        name: float(np.mean([figures[column.figure(name)] for column in columns]))
         for name in ("loss", "accuracy")
         if name not in left_out
     }
     joint = token_accuracy(_joined(gold), _joined(predicted))
-    return {**means, "joint_accuracy": joint["accuracy"], **found}
+    return {**means, "joint_accuracy": joint["accuracy"], **figures}
 
 
 def _joined(columns) -> list[list[tuple[str, ...]]]:
@@ -83,10 +83,12 @@ def tag_figures(model, sentences) -> dict[str, float]:
             if not has_all:
                 continue
             targets = column.targets(part)
-            known = np.flatnonzero(targets >= 0)
-            found = np.concatenate([*map(pick, rows)])[known, targets[known]]
-            found = np.maximum(found.astype("float64"), LEAST)
-            sums[i] += -np.log(found).sum(), len(known)
+            in_inventory = np.flatnonzero(targets >= 0)
+            probabilities = np.concatenate([*map(pick, rows)])[
+                in_inventory, targets[in_inventory]
+            ]
+            probabilities = np.maximum(probabilities.astype("float64"), LEAST)
+            sums[i] += -np.log(probabilities).sum(), len(in_inventory)
     losses = [share(float(total), int(count)) for total, count in sums]
     left_out = ("oov_accuracy",) if has_all else ("oov_accuracy", "loss")
     return figures_of(columns, sentences, predicted, losses, left_out=left_out)

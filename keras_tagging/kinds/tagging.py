@@ -47,7 +47,9 @@ class Tagging(Predictor):
     def outputs(cls, about):
         names = about["tags"] if isinstance(about["tags"], dict) else [None]
         named = (output_names(name) for name in names)
-        return {own[base]: x for own in named for base, x in OUTPUTS.items()}
+        return {
+            of_column[base]: x for of_column in named for base, x in OUTPUTS.items()
+        }
 
     @property
     def column_names(self) -> tuple[str | None, ...]:
@@ -202,7 +204,7 @@ class Tagging(Predictor):
         chosen = {}
         if self.row_outputs(names):
             ruled = [column.output_names for column in self._ruled_columns]
-            values = any(own["probabilities"] in names for own in ruled)
+            values = any(of_column["probabilities"] in names for of_column in ruled)
             chosen = self._chosen(sentence.tokens, outputs, values)
         rows = super().decode_row(sentence, names, outputs)
         for column in self.label_columns:
@@ -281,15 +283,15 @@ def _spans(sentence: Sentence, tags: list[str], probabilities: list[float]):
     return spans_of(chunks(tags), probabilities, surface)
 
 
-def lists_of(about, found) -> dict[str, list[str]]:
+def lists_of(about, lists) -> dict[str, list[str]]:
     """The lists of tags in a description: with named columns, one for each.
 
     Raises:
         ValueError: if they cannot be those of one tagger.
     """
     if not isinstance(tags := about.get("tags"), dict):
-        return found
+        return lists
     check_names([*tags])
     if not tags:
         raise ValueError("does not list its tags")
-    return found | {"tags": [*tags], **tags}
+    return lists | {"tags": [*tags], **tags}

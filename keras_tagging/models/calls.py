@@ -1,4 +1,4 @@
-"""Keras' `fit`, `evaluate` and `predict`, for sentences."""
+"""Keras' `evaluate` and `predict`, for sentences."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,8 +11,6 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.layers.packing import packed
-from keras_tagging.models.fit_input import Weights, refuse_unused
-from keras_tagging.models.fitting import material, planned, recipe
 from keras_tagging.utils.checks import Positive, checked
 
 
@@ -96,7 +94,7 @@ def of_any_shape(function):
 
 
 class SentenceCalls(keras.Model, Predictor):
-    """A model whose `fit`, `evaluate` and `predict` take sentences.
+    """A model whose `evaluate` and `predict` take sentences.
 
     A subclass has `annotated`, `encode`, `output_arrays` and
     `evaluator`: see `SentenceModel`. In `counting_options` are the keywords of its
@@ -131,103 +129,6 @@ class SentenceCalls(keras.Model, Predictor):
         ):
             self.predict_function = of_any_shape(self.predict_function)
         return self.predict_function
-
-    def fit(
-        self,
-        x,
-        y=None,
-        *,
-        validation_data=None,
-        validation_split=0.0,
-        class_weight=None,
-        sample_weight=None,
-        soft_targets=None,
-        soft_weight=0.5,
-        temperature=1.0,
-        unlabelled=None,
-        epochs=None,
-        batch_size=None,
-        token_budget=None,
-        callbacks=(),
-        verbose="auto",
-        monitor=None,
-        patience=None,
-        restore_best=True,
-        log=None,
-        resume=None,
-        **others,
-    ):
-        """Train on sentences. The first call counts the vocabularies.
-
-        Args:
-            x: training sentences with gold tags, or gold trees; or lists of words.
-            y: for lists of words their tags, a list of strings each; where a model
-                learns columns, a dict of such lists by their names. By default the
-                annotation is in the sentences.
-            validation_data: development sentences, annotated too, or `(x, y)`.
-            validation_split: the share of the sentences that are held out for
-                development, the last ones, in the place of `validation_data`.
-            class_weight: for taggers of one column, a dict from labels to numbers by
-                which their tokens count; 1 for other labels.
-            sample_weight: a number for each sentence; for taggers also a list for each,
-                a number a token. The loss of a batch is the weighted mean, so weights
-                compare the tokens of a batch: in batches of one sentence those of
-                sentences would have no effect, and are refused. A CRF's terms are those
-                of :class:`keras_tagging.layers.CRFLoss`. A token of weight 0 counts as
-                one whose tag is unknown. Figures on development sentences have no
-                weights.
-            soft_targets: for taggers and parsers, the `SoftTargets` of a teacher for
-                these sentences, which then need no gold tags, but gold trees. Where
-                they have none, the figures of training compare with the teacher's best
-                tags.
-            soft_weight: the share of the soft targets in the loss, from 0 to 1; the
-                rest is of the gold tags, or moves.
-            temperature: of the softened distributions of teacher and pupil: above 1,
-                improbable tags count more. See `training.soft_cross_entropy`.
-            unlabelled: with `soft_targets`, an `Unlabelled` text that their teacher
-                annotates, from which each epoch learns too.
-            epochs, batch_size, token_budget: by default those of the recipe.
-            callbacks: Keras callbacks; their logs have the figures of `evaluate` on the
-                development sentences as `val_accuracy` and so on.
-            verbose: 0, 1 (progress bar), 2 (a line an epoch) or "auto".
-            monitor: the figure that selects the best epoch; by default
-                `default_monitor`.
-            patience: stop after this many epochs without improvement.
-            restore_best: whether to end with the weights of the best development
-                epoch, as the papers do; of epochs that are equally good, the first, as
-                Keras has it.
-            log: a CSV file for the figures of all epochs.
-            resume: a folder for the state of the run after every epoch. If it has one
-                already, training continues from there, exactly as if it had never been
-                interrupted.
-
-        Returns:
-            A `keras.callbacks.History` of all epochs, resumed ones included.
-
-        Raises:
-            ValueError: if the annotation is missing, no label of the development
-                sentences is known, `resume` has another run, or the model cannot learn
-                from soft targets, or from these; for weights that do not fit, for a
-                `tf.data.Dataset`, and for arguments of Keras that have no use.
-        """
-        refuse_unused(others)
-        x = with_targets(x, y, self.column_names)
-        weights = Weights(sample_weight, class_weight)
-        teacher = (soft_targets, soft_weight, temperature)
-        held = (validation_data, validation_split)
-        plan = planned(
-            self,
-            material(self, x, weights, teacher, unlabelled, *held),
-            recipe(self.settings.fitting, epochs, batch_size, token_budget),
-            verbose,
-            monitor=monitor,
-            patience=patience,
-            restore_best=restore_best,
-            callbacks=callbacks,
-            log=log,
-            resume=resume,
-        )
-        return training.carry_out(plan, super().fit, verbose)
 
     def evaluate(
         self,

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,11 +12,17 @@ from keras_tagging import kinds
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.mixed_batches import MixedBatches, TextPlan
-from keras_tagging.models.files.run_files import ENSEMBLE, MODEL, TAUGHT
-from keras_tagging.models.known_labels import some
-from keras_tagging.training import SoftTargets, Unlabelled, soft_cross_entropy
-from keras_tagging.training.soft_targets import MOVES, TOP_K, labels_of
-from keras_tagging.training.teaching import check_columns
+from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
+from keras_tagging.models.labels import some
+from keras_tagging.training.distillation import (
+    MOVES,
+    TOP_K,
+    SoftTargets,
+    Unlabelled,
+    check_columns,
+    teacher_labels,
+)
+from keras_tagging.training.objectives import soft_cross_entropy
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import sha256_of
 
@@ -58,49 +63,50 @@ class Teacher:
     watch: Callable[[Sequence], Iterable] = iter
     text: Iterable | None = None
 
-    def check(self, pupil) -> list[str]:
-        """Refuse a pupil that cannot learn from it, before anything is computed.
+    def check(self, student) -> list[str]:
+        """Refuse a student that cannot learn from it, before anything is computed.
 
         Args:
-            pupil: a model with vocabularies.
+            student: a model with vocabularies.
 
         Returns:
             Lines about labels that one of them lacks.
 
         Raises:
-            ValueError: if the pupil cannot learn from soft targets, is of another kind,
+            ValueError: if the student learns from no soft targets, is of another kind,
                 has a column that the teacher lacks, or none of its labels; and if text
                 without annotation may have moves that a parser does not learn.
         """
-        pupil.check_pupil()
-        own, theirs = kinds.of(pupil).name, kinds.of(self.model).name
-        if own != theirs:
+        student.check_student()
+        kind, teacher_kind = kinds.of(student).name, kinds.of(self.model).name
+        if kind != teacher_kind:
             raise ValueError(
-                f"{self.path} holds a {theirs}, which cannot teach a {own}: give a "
-                f"{own}, or an ensemble of them"
+                f"{self.path} holds a {teacher_kind}, which cannot teach a {kind}: "
+                f"give a {kind}, or an ensemble of them"
             )
-        labels, known = labels_of(pupil), labels_of(self.model)
-        check_columns(f"{self.path}, the teacher, has", known, labels)
-        found = []
-        for name, of_pupil in labels.items():
-            found += self._differences(name or "tags", of_pupil, known[name])
-        return found
+        labels, of_teacher = teacher_labels(student), teacher_labels(self.model)
+        check_columns(f"{self.path}, the teacher, has", of_teacher, labels)
+        lines = []
+        for name, of_student in labels.items():
+            lines += self._differences(name or "tags", of_student, of_teacher[name])
+        return lines
 
-    def _differences(self, name: str, own, theirs) -> list[str]:
+    def _differences(self, name: str, of_student, of_teacher) -> list[str]:
         """Lines about the labels of a column that one lacks."""
-        known, taught = set(own), set(theirs)
-        missed = [label for label in own if label not in taught]
-        if len(missed) == len(own):
+        shared = {*of_student} & {*of_teacher}
+        missed = [label for label in of_student if label not in shared]
+        if len(missed) == len(of_student):
             raise ValueError(
                 f"{self.path} knows none of the labels to learn in {name!r} "
-                f"({some(own)}): its own are {some(theirs)}; train the pupil on "
-                "sentences that have labels of the teacher, or choose another teacher"
+                f"({some(of_student)}): its own are {some(of_teacher)}; train the "
+                "student on sentences with its labels, or choose another teacher"
             )
-        more, lines = [label for label in theirs if label not in known], []
+        more = [label for label in of_teacher if label not in shared]
+        lines = []
         if missed:
             lines.append(
-                f"The teacher lacks {len(missed):,} of {len(own):,} labels in {name!r} "
-                f"({some(missed)}), and gives them no probability"
+                f"The teacher lacks {len(missed):,} of {len(of_student):,} labels in "
+                f"{name!r} ({some(missed)}), and gives them no probability"
             )
         if more and self.text is not None and name.startswith(MOVES):
             raise ValueError(
@@ -111,12 +117,14 @@ class Teacher:
         if more:
             lines.append(
                 f"{len(more):,} labels of the teacher in {name!r} are none of the "
-                f"pupil's ({some(more)}): their probability goes to the others"
+                f"student's ({some(more)}): their probability goes to the others"
             )
         return lines
 
-    def lessons(self, sentences: Sequence[Sentence], out: Path) -> dict[str, object]:
-        """Keywords of the pupil's `fit`.
+    def fit_arguments(
+        self, sentences: Sequence[Sentence], out: Path
+    ) -> dict[str, object]:
+        """Keywords of the student's `fit`.
 
         What the teacher says is computed once, and kept in the folder of the run, where
         a resumed run finds it.
@@ -130,9 +138,11 @@ class Teacher:
                 remedy.
         """
         # with every column that the teacher may read
-        found = Corpus(sentences).fingerprint(self.model.input_columns)
-        key = hashlib.sha256(f"{self.sha256} {found} {TOP_K}".encode()).hexdigest()
-        path = out / TAUGHT.replace("*", key[:16])
+        fingerprint = Corpus(sentences).fingerprint(self.model.input_columns)
+        key = hashlib.sha256(
+            f"{self.sha256} {fingerprint} {TOP_K}".encode()
+        ).hexdigest()
+        path = out / SOFT_TARGETS.replace("*", key[:16])
         if not path.exists():
             SoftTargets.of(self.model, sentences, watch=self.watch).save(path)
         text = None
@@ -151,7 +161,7 @@ class Teacher:
 
     @cached_property
     def about(self) -> dict[str, object]:
-        """The teacher in the metadata of its pupil."""
+        """The teacher in the metadata of its student."""
         about = {
             "path": self.path,
             "sha256": self.sha256,
@@ -180,63 +190,50 @@ class Teacher:
 # The batches of text that a teacher annotates
 
 
-def check_text(text, teaching) -> None:
-    """Raise a ValueError if an `Unlabelled` text has another teacher.
+def check_unlabelled(text: Unlabelled, distillation) -> None:
+    """Raise a ValueError if a text has no soft targets beside it, or another teacher's.
 
     Args:
         text: the `Unlabelled`.
-        teaching: the `Teaching` of the training sentences.
+        distillation: the `Distillation` of the training sentences, or None.
     """
-    if labels_of(text.teacher) != dict(teaching.targets.labels):
+    if distillation is None:
+        raise ValueError(
+            "unlabelled text is learnt as a teacher annotates it: give soft_targets= "
+            "too, those of the teacher for the training sentences"
+        )
+    if teacher_labels(text.teacher) != dict(distillation.targets.labels):
         raise ValueError(
             "the teacher of the unlabelled text has other labels than the soft "
             "targets: give the one that made them"
         )
 
 
-def with_text(model, batches, teaching, text) -> MixedBatches:
+def with_unlabelled(model, batches, distillation, text) -> MixedBatches:
     """The batches of a call of `fit`, and after each one some of a text.
 
     Args:
-        model: the pupil, which has its network.
+        model: the student, which has its network.
         batches: its batches with soft targets.
-        teaching: the `Teaching` of these.
+        distillation: the `Distillation` of these.
         text: the `Unlabelled`.
 
     Raises:
         ValueError: if the text has no token.
     """
-    top_k = max(ids.shape[1] for ids in teaching.targets.ids.values())
+    top_k = max(ids.shape[1] for ids in distillation.targets.ids.values())
 
-    def lesson(sentences):
+    def distilled(sentences):
         options = {"top_k": top_k, "watch": text.watch}
         targets = SoftTargets.of(text.teacher, sentences, **options)
-        return replace(teaching, targets=targets)
+        return replace(distillation, targets=targets)
 
-    def teach(sentences):
-        return model.text_batches(sentences, text.teacher, lesson, batches)
+    def annotated(sentences):
+        return model.unlabelled_batches(sentences, text.teacher, distilled, batches)
 
     sizes = {"sizes": batches.sizes, "multiple": batches.multiple}
     plan = TextPlan(text.sentences, len(batches), **sizes, seed=batches.seed)
-    return MixedBatches(batches, plan, teach)
-
-
-def tagged_text(tagger, sentences, lesson, like):
-    """The batches of sentences of a text, with what a teacher says of their labels.
-
-    Args:
-        tagger: the pupil.
-        sentences: what they have of its labels is not read.
-        lesson: function from sentences to their `Teaching`.
-        like: the batches of the training sentences.
-    """
-    names, columns = tagger.column_names, tagger.label_columns
-    bare = [without(sentence, names) for sentence in sentences]
-    teaching = lesson(bare)
-    encoded = tagger.encode(teaching.labelled(bare, names), targets=True)
-    taught = copy(like)  # with its sizes, and what they are rounded to
-    taught.sentences = teaching.encoded(encoded, bare, columns)
-    return taught
+    return MixedBatches(batches, plan, annotated)
 
 
 def without(sentence: Sentence, names) -> Sentence:

@@ -15,9 +15,14 @@ from keras_tagging.models.files.ensemble import load_members, save_ensemble
 from keras_tagging.utils import limits
 
 NOT_TRAINED = (
-    "an ensemble does not learn: fit each member, or a pupil on the soft targets of "
+    "an ensemble does not learn: fit each member, or a student on the soft targets of "
     "SoftTargets.of(ensemble, sentences), fit(..., soft_targets=)"
 )
+
+
+def _first(name: str) -> property:
+    """The attribute of the first member, as one of the ensemble."""
+    return property(lambda self: getattr(self.members[0], name))
 
 
 class Ensemble(SentenceCalls):
@@ -56,18 +61,13 @@ class Ensemble(SentenceCalls):
         >>> keras_tagging.Ensemble(models[:1])
         Traceback (most recent call last):
         ...
-        ValueError: an ensemble has two members or more, not 1
+        ValueError: an ensemble has two members or more, not 1, and at most 32
     """
 
     architecture = "ensemble"
 
     def __new__(cls, members=(), **kwargs):
         if cls is Ensemble:
-            if not isinstance(members, list | tuple):
-                raise ValueError(
-                    f"Ensemble({type(members).__name__}): give a list of models, "
-                    "Ensemble([first, second])"
-                )
             cls = _class_of(members)
         return super().__new__(cls, members, **kwargs)
 
@@ -82,38 +82,21 @@ class Ensemble(SentenceCalls):
         self.built = True
         self.compile(jit_compile=first.jit_compile, run_eagerly=first.run_eagerly)
 
-    # As its members have it
+    # As the first member has it
 
-    @property
-    def column_names(self):
-        """The columns of labels that it gives, as its members have them."""
-        return self.members[0].column_names
+    column_names = _first("column_names")
+    figures = _first("figures")
+    default_monitor = _first("default_monitor")
+    lower_is_better = _first("lower_is_better")
+    missing_column = _first("missing_column")
+    length_multiple = _first("length_multiple")
+    devices = _first("devices")
 
     @property
     def input_columns(self) -> tuple[str, ...]:
         """The columns that sentences must have, beside their words."""
         names = (name for model in self.members for name in model.input_columns)
         return tuple(dict.fromkeys(names))
-
-    @property
-    def figures(self):
-        """The names of the figures of `evaluate`."""
-        return self.members[0].figures
-
-    @property
-    def default_monitor(self):
-        """The figure that selects the best epoch of its members."""
-        return self.members[0].default_monitor
-
-    @property
-    def lower_is_better(self):
-        """Those of its figures that should fall, beside losses."""
-        return self.members[0].lower_is_better
-
-    @property
-    def missing_column(self) -> str:
-        """The remedy for a column that the input lacks."""
-        return self.members[0].missing_column
 
     @property
     def size(self) -> str:
@@ -125,14 +108,6 @@ class Ensemble(SentenceCalls):
         """The number of padded tokens in one call of the networks."""
         return min(model.batch_tokens for model in self.members)
 
-    @property
-    def length_multiple(self) -> int:
-        return self.members[0].length_multiple
-
-    @property
-    def devices(self) -> int:
-        return self.members[0].devices
-
     def annotated(self, sentences):
         """The sentences, after a check of their annotation."""
         return self.members[0].annotated(as_sentences(sentences))
@@ -142,7 +117,7 @@ class Ensemble(SentenceCalls):
         return EncodedForMembers([model.encode(sentences) for model in self.members])
 
     def fit(self, *_, **__):
-        """Raise a ValueError: its members learn, and pupils do."""
+        """Raise a ValueError: its members learn, and students do."""
         raise ValueError(NOT_TRAINED)
 
     # Files
@@ -153,12 +128,12 @@ class Ensemble(SentenceCalls):
 
     def described(self, top_k: int = 5) -> dict[str, object]:
         """The description of the model in an ONNX file."""
-        own = {
+        about = {
             "columns": list(self.input_columns),
             "batch_tokens": self.batch_tokens,
             "members": [model.architecture for model in self.members],
         }
-        return self.members[0].described(top_k) | own
+        return self.members[0].described(top_k) | about
 
     def save(self, filepath, overwrite=True):
         """Write a folder: `ensemble.json`, and the `.keras` file of each member.
@@ -198,8 +173,8 @@ class Ensemble(SentenceCalls):
 
         if format != "onnx":
             raise ValueError(
-                f"format={format!r}: an ensemble is exported as ONNX alone; a pupil of "
-                "it has every format"
+                f"format={format!r}: an ensemble is exported as ONNX alone; a "
+                "student of it has every format"
             )
         export(self, filepath, format=format, top_k=top_k, int8=int8)
 
@@ -224,13 +199,13 @@ class EncodedForMembers:
 
 def _class_of(members: list) -> type[Ensemble]:
     """The class for models, after a check of what any ensemble needs."""
-    if not 2 <= (count := len(members)) <= limits.ENSEMBLE_MEMBERS:
-        least = "two members or more" if count < 2 else "at most "
-        most = limits.ENSEMBLE_MEMBERS if count > 2 else ""
-        raise ValueError(f"an ensemble has {least}{most}, not {count}")
+    if not 2 <= len(members) <= limits.ENSEMBLE_MEMBERS:
+        raise ValueError(
+            f"an ensemble has two members or more, not {len(members)}, and at most "
+            f"{limits.ENSEMBLE_MEMBERS}"
+        )
     for model in members:
-        single = isinstance(model, keras.Model) and hasattr(model, "network")
-        if not single:
+        if not hasattr(model, "network"):
             raise ValueError(
                 f"a {type(model).__name__} is no member of an ensemble: give trained "
                 "taggers, or parsers; keras_tagging.load opens a file"

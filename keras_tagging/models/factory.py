@@ -7,7 +7,7 @@ from types import MappingProxyType
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture, of_kind
 from keras_tagging.data.sentence import Corpus
-from keras_tagging.models.files.saved_config import PRETRAINED
+from keras_tagging.models.files.checks import PRETRAINED
 from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.vectors.languages import TRAINABLE, words_for
 
@@ -74,19 +74,19 @@ def build(
     entry.check_keywords(overrides, others=["language"])
     of_corpus = corpus.language if isinstance(corpus, Corpus) else ""
     words = words_for(recipe, language, of_corpus)
-    known = words.settings(entry.keywords, overrides)
+    installed = words.settings(entry.keywords, overrides)
     frozen = words.frozen(recipe, entry.keywords, overrides)
-    if known:
+    if installed:
         trains = f"{TRAINABLE}=True" if frozen else None
-        sys.stderr.write(f"{name}: {words.line(known, trains=trains)}\n")
-    own = {**defaults, **known, **frozen}
-    settings = entry.settings(recipe, own, **overrides)
+        sys.stderr.write(f"{name}: {words.line(installed, trains=trains)}\n")
+    installed_or_default = {**defaults, **installed, **frozen}
+    settings = entry.settings(recipe, installed_or_default, **overrides)
     sources = {key: settings[key] for key in PRETRAINED if key in settings}
     prefixes = settings.get("class_prefixes", ())
-    given = GivenVectors.read(**sources, class_prefixes=prefixes)
+    vectors = GivenVectors.read(**sources, class_prefixes=prefixes)
     changes = {key: described(source) for key, source in sources.items()}
-    if given.embeddings:
-        changes["word_dim"] = size = given.embeddings.matrix.shape[1]
+    if vectors.embeddings:
+        changes["word_dim"] = size = vectors.embeddings.matrix.shape[1]
         if overrides.get("word_dim", size) != size:
             raise ValueError(
                 f"word_dim={overrides['word_dim']}, but the vectors of embeddings= "
@@ -96,11 +96,11 @@ def build(
         name,
         settings.replaced(**changes),
         seed=seed,
-        vector_dim=given.vectors.matrix.shape[1] if given.vectors else 0,
-        given_vectors=given,
+        vector_dim=vectors.vectors.matrix.shape[1] if vectors.vectors else 0,
+        given_vectors=vectors,
     )
-    if known:
-        model.metadata["words"] = words.about(known)
+    if installed:
+        model.metadata["words"] = words.about(installed)
     if corpus is not None:
         model.adapt(corpus.train if isinstance(corpus, Corpus) else corpus)
     return model

@@ -39,8 +39,8 @@ class GivenVectors:
         return cls(*sources, tuple(classes))
 
     def __bool__(self):
-        given = self.embeddings, self.vectors
-        return any(x is not None for x in given) or bool(self.classes)
+        vectors = self.embeddings, self.vectors
+        return any(x is not None for x in vectors) or bool(self.classes)
 
 
 def described(source) -> str | None:

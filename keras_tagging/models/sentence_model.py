@@ -5,25 +5,30 @@ from collections import UserDict
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 from keras import ops
 
 from keras_tagging import training
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
 from keras_tagging.architectures.output import run_network
-from keras_tagging.data.named_columns import check_labelled
-from keras_tagging.data.sentence import as_sentences
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
+from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
-from keras_tagging.models import building
-from keras_tagging.models.calls import SentenceCalls
-from keras_tagging.models.files import saved_config, saving
-from keras_tagging.models.given_vectors import GivenVectors
+from keras_tagging.models.files import checks, saving
+from keras_tagging.models.fit import TrainedOnSentences
+from keras_tagging.models.given_vectors import (
+    GivenVectors,
+    joined_words,
+    vector_table,
+    word_table,
+)
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.shrinking import shrunk
+from keras_tagging.utils import limits
 
 
-class SentenceModel(SentenceCalls):
+class SentenceModel(TrainedOnSentences):
     """A model that takes sentences wherever Keras takes arrays.
 
     It has `features`, which turn words into ids, and a `network`, which reads them. The
@@ -94,7 +99,7 @@ class SentenceModel(SentenceCalls):
         if not isinstance(settings, Settings):
             settings = find_architecture(architecture).restored(settings)
         if vocabularies is None and not given_vectors:
-            saved_config.refuse_paths(settings)
+            checks.refuse_paths(settings)
         self.architecture = architecture
         self.settings = settings
         self.seed = random.randrange(10**6) if seed is None else int(seed)
@@ -111,7 +116,7 @@ class SentenceModel(SentenceCalls):
         self.features = self._new_features()
         if vocabularies is not None:
             names = {*self.features.table_names, *self.inventories}
-            saved_config.check_vocabularies(vocabularies, names)
+            checks.check_vocabularies(vocabularies, names)
             self._restore(vocabularies)
         self.compile(**self.objectives())
 
@@ -129,8 +134,8 @@ class SentenceModel(SentenceCalls):
 
         Taggers of chunk tags have F1.
         """
-        own = "accuracy" if "accuracy" in self.figures else self.figures[0]
-        return f"val_{own}"
+        figure = "accuracy" if "accuracy" in self.figures else self.figures[0]
+        return f"val_{figure}"
 
     def _new_features(self) -> TokenFeatures:
         chosen = asdict(self.settings.features) | {"columns": self._columns()}
@@ -160,9 +165,29 @@ class SentenceModel(SentenceCalls):
         return self.features.columns
 
     def encode(self, sentences, targets=False) -> EncodedSentences:
-        """The ids of all tokens; with `targets` those to learn, too."""
+        """The ids of all tokens; with `targets` those to learn, too.
+
+        Raises:
+            ValueError: for targets that are no integers, or not one a token.
+        """
         self._require_network()
-        return building.encoded(self, sentences, targets)
+        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
+        strings = flat_strings(sentences, self.features.columns, self.marks)
+        arrays = self.features.encode(strings)
+        if self.features.letters:
+            arrays["letter_column"] = self.features.names.index("letters")
+        else:
+            arrays = {"ids": arrays}
+        if targets:
+            arrays["targets"] = values = self.targets(sentences)
+            # which TensorFlow would cut
+            if values.dtype.kind not in "iu" or len(values) != offsets[-1]:
+                raise ValueError(
+                    f"the targets of a {self.kind} are {values.dtype}, {len(values)} "
+                    f"for {offsets[-1]} tokens, but should be int32, one a token: "
+                    "scale and round them, or define batches and dataset"
+                )
+        return EncodedSentences(offsets=offsets, **arrays)
 
     def _require_network(self):
         if self.network is None:
@@ -189,11 +214,49 @@ class SentenceModel(SentenceCalls):
             ValueError: if the model has vocabularies already, or the annotation is
                 missing.
         """
-        building.refuse_second_adapt(self)
+        self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        labels = building.checked_inventories(self, self.count_labels(sentences))
-        vocabularies = building.count_features(self, sentences)
-        building.build_network(self, vocabularies | labels)
+        labels = self.count_labels(sentences)
+        self._build(self._count_features(sentences) | labels)
+
+    def _refuse_second_adapt(self):
+        if self.network is not None:
+            raise ValueError(
+                "this model has vocabularies already, and its weights belong to them; "
+                "build a new model for other sentences"
+            )
+
+    def _count_features(self, sentences) -> dict[str, list[str]]:
+        """Count the vocabularies of the features.
+
+        The vocabulary of words has those of training, whose number the model keeps, and
+        behind them those of the vectors.
+        """
+        strings = flat_strings(sentences, self.features.columns)
+        vectors, classes = self.given_vectors.vectors, self.given_vectors.classes
+        words = [to_nfc(word) for word in vectors.words] if vectors else ()
+        self.features.adapt(strings, words, list(map(len, sentences)), classes)
+        vocabularies = dict(self.features.vocabularies)
+        self.training_words = len(vocabularies.get("word", ()))
+        return vocabularies
+
+    def _build(self, vocabularies) -> None:
+        """Build the network and the optimizer, and put vectors into word tables."""
+        training.check_alike({**self.get_config(), "vocabularies": vocabularies})
+        vectors, start = self.given_vectors.vectors, self.given_vectors.embeddings
+        if start:
+            words, rows = joined_words(self.features, list(map(to_nfc, start.words)))
+            vocabularies = vocabularies | {"word": words}
+        self._restore(vocabularies)
+        if start:
+            table = self.network.get_layer("word_embedding").embeddings
+            initial = ops.convert_to_numpy(table)
+            table.assign(word_table(initial, words, rows, start))
+        if vectors:
+            table = self.network.get_layer("vector_embedding").embeddings
+            table.assign(vector_table(vectors, table.shape[0]))
+        self.given_vectors = GivenVectors()
+        self.optimizer.build(self.trainable_variables)
 
     def count_labels(self, sentences) -> dict[str, list[str]]:
         """The vocabularies of `inventories`, from training sentences."""
@@ -202,8 +265,8 @@ class SentenceModel(SentenceCalls):
     def _restore(self, vocabularies) -> None:
         """Take vocabularies, and build the network that belongs to them."""
         self._vocabularies = tuple(vocabularies.items())
-        own = {*self.inventories}
-        words = {k: list(v) for k, v in vocabularies.items() if k not in own}
+        of_labels = {*self.inventories}
+        words = {k: list(v) for k, v in vocabularies.items() if k not in of_labels}
         self.features.set_vocabularies(words)
         self.network = self._new_network()
         self.built = True
@@ -224,93 +287,6 @@ class SentenceModel(SentenceCalls):
         """
         self._require_network()
         return shrunk(self, words, dtype, keep)
-
-    # Training
-
-    def annotated(self, sentences):
-        """The sentences, after a check that they have the columns to learn."""
-        sentences = as_sentences(sentences)
-        check_labelled(
-            sentences,
-            self.column_names,
-            f"a {self.kind} learns from it; a list in JSON has strings or integers",
-        )
-        return sentences
-
-    def batches(self, sentences, fitting):
-        """The batches of training."""
-        names = self.features.names
-        return TrainingBatches(
-            self.encode(sentences, targets=True),
-            word_column=names.index("word") if "word" in names else None,
-            **self.batching(fitting),
-        )
-
-    def batching(self, fitting) -> dict[str, object]:
-        """The keywords that all kinds of batches have."""
-        names = ("batch_size", "token_budget", "unknown_rate", "word_dropout")
-        own = {"multiple": self.length_multiple, "devices": self.devices}
-        chosen = {name: getattr(fitting, name) for name in names}
-        return {"seed": self.seed, **own, **chosen}
-
-    def dataset(self, batches):
-        """The data for training: see `training.dataset`."""
-        return training.dataset(batches, training.token_signature(self.features))
-
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
-    ):
-        """The loss of a batch; with `l2`, and a share of the penalty of an epoch."""
-        loss = self.batch_loss(super().compute_loss, y, y_pred, sample_weight)
-        return self.penalised(loss, sample_weight)
-
-    def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """The loss of a batch: by default the compiled one.
-
-        Args:
-            compiled: Keras' own `compute_loss`.
-            y, y_pred, sample_weight: as there.
-        """
-        return compiled(None, y, y_pred, sample_weight)
-
-    def prepared(self, sentences, keep, verbose):
-        """The training sentences with everything that the model reads.
-
-        Args:
-            keep: a folder that keeps finished work for a resumed run, or None.
-            verbose: as in `fit`; above 0, progress is printed.
-        """
-        return sentences
-
-    def before_fit(self, sentences, resumed, verbose):
-        """Hook that runs before the first epoch of a fit, which a run may resume."""
-
-    def check_development(self, sentences):
-        """Raise a ValueError if development sentences have no label of training."""
-
-    def check_weights(self, weights):
-        """Raise a ValueError if the model cannot learn with these `Weights`."""
-        raise ValueError(
-            f"a {self.kind} learns from all its sentences alike: leave class_weight "
-            "and sample_weight out"
-        )
-
-    def check_pupil(self):
-        """Raise a ValueError if the model cannot learn from soft targets.
-
-        One that can has `taught` and `text_batches` too: see `Tagger`.
-        """
-        raise ValueError(
-            f"soft targets are for taggers and parsers: a {self.kind} learns from "
-            "annotated sentences alone; leave soft_targets= out"
-        )
-
-    def penalised(self, loss, sample_weight):
-        """The loss of a batch, plus its share of the penalty of an epoch."""
-        if not self._penalty:
-            return loss
-        size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
-        return loss + self._penalty * ops.sum(sample_weight) * size
 
     # Evaluation
 
@@ -342,7 +318,22 @@ class SentenceModel(SentenceCalls):
 
     def described(self, top_k: int = 5) -> dict[str, object]:
         """The description of the model in an ONNX file."""
-        return saving.described(self, top_k)
+        inventory = {}
+        if self.inventory:
+            inventory[self.inventory] = getattr(self, self.inventory)
+        corpus = self.metadata.get("corpus") or {}
+        return {
+            "columns": list(self.input_columns),
+            **inventory,
+            # the column of tags that have no name
+            "corpus": {"tag_column": corpus.get("tag_column")},
+            "top_k": top_k,
+            # what a request should look like
+            "normal_form": "NFC",
+            "combining_marks": limits.COMBINING_MARKS,
+            "sentence_tokens": limits.SENTENCE_TOKENS,
+            "batch_tokens": self.batch_tokens,
+        }
 
     # Saving
 
@@ -365,7 +356,7 @@ class SentenceModel(SentenceCalls):
         Raises:
             ValueError: if the configuration is not valid.
         """
-        return cls(**saved_config.checked_config(cls, config))
+        return cls(**checks.checked_config(cls, config))
 
     def build_from_config(self, config):
         """Nothing to do: `from_config` has built the network."""
@@ -376,7 +367,7 @@ class SentenceModel(SentenceCalls):
         Raises:
             ValueError: if they are anything else.
         """
-        saved_config.check_compile_config(config)
+        checks.check_compile_config(config)
         super().compile_from_config(config)
 
     def save(self, filepath, overwrite=True, **kwargs):

@@ -1,13 +1,13 @@
 """Smaller tables of pretrained vectors in a trained model."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import numpy as np
 from keras import ops
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models.files.half_precision import half
+from keras_tagging.models.files.saving import half
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.vectors.coverage import Words, count_words
 
@@ -53,24 +53,22 @@ def shrunk(
     keep = None if keep is None else count_words(keep)
     kept = {name: _rows(model, name, words, keep) for name in shrinkable(model)}
     if not kept:
-        raise ValueError(_nothing(model))
-    if isinstance(words, frozenset) and not _have_vectors(model, words, kept):
         raise ValueError(
-            f"words= has {min(words)!r} and the like, and this model has a vector of "
-            "none: give words that it has, or their number"
+            f"this {model.kind} has no vectors of words that training lacks; where an "
+            "earlier version saved it, it does not tell them apart: train it again"
         )
     before = model.vocabularies
     after = {name: [before[name][row] for row in kept[name]] for name in kept}
     twin = type(model).from_config(
         {**model.get_config(), "vocabularies": {**before, **after}}
     )
-    own = getattr(model, "tagger", None)  # a parser may have one
-    own = own if own is not None and shrinkable(own) else None
-    left = {id(weight) for weight in (own.weights if own else ())}
+    tagger = getattr(model, "tagger", None)  # a parser may have one
+    tagger = tagger if tagger is not None and shrinkable(tagger) else None
+    of_tagger = {id(weight) for weight in (tagger.weights if tagger else ())}
     layers = {name: model.network.get_layer(f"{name}_embedding") for name in kept}
     tables = {id(layer.embeddings): name for name, layer in layers.items()}
     for source, target in zip(model.weights, twin.weights, strict=True):
-        if id(source) in left:
+        if id(source) in of_tagger:
             continue
         value = ops.convert_to_numpy(source)
         if name := tables.get(id(source)):
@@ -78,22 +76,14 @@ def shrunk(
             if dtype == "float16":
                 value = half(source.path, value).astype(np.float32)
         target.assign(value)
-    if own:
-        twin.own(shrunk(own, words, dtype, keep))
+    if tagger:
+        twin.own(shrunk(tagger, words, dtype, keep))
     twin.optimizer.build(twin.trainable_variables)
     twin.metadata["shrunk"] = {
         "words": {name: [len(before[name]), len(after[name])] for name in kept},
         "dtype": dtype,
     }
     return twin
-
-
-def _have_vectors(model, words: frozenset[str], tables: Iterable[str]) -> bool:
-    """Whether one of the words, if any, is in a table: as it is or as looked up."""
-    if not words:
-        return True
-    forms = words.union(model.features.normal_forms(sorted(words)))
-    return any(not forms.isdisjoint(model.vocabularies[name]) for name in tables)
 
 
 def shrinkable(model) -> list[str]:
@@ -121,42 +111,41 @@ def shrunk_parts(parts: dict, words, dtype: str, keep: Words | None = ()) -> dic
     """
     words = checked_words(words)
     keep = None if keep is None else count_words(keep)
-    found = {
+    with_vectors = {
         name: model
         for name, model in parts.items()
         if hasattr(model, "shrink_vectors") and shrinkable(model)
     }
-    if not found:
+    if not with_vectors:
         raise ValueError(
             "no model of this pipeline has vectors of words that training lacks; of "
             "ONNX files, shrink those of the run that they came from, and export it"
         )
     if type(words) is int:
-        lists = (model.vocabularies.get("vector") for model in found.values())
+        lists = (model.vocabularies.get("vector") for model in with_vectors.values())
         first = next(filter(None, lists), None)
         words = words if first is None else frozenset(first[:words])
     if isinstance(words, frozenset):
-        for model in found.values():
+        for model in with_vectors.values():
             tables = shrinkable(model)
             words = words.union(*(_needed(model, name, keep) for name in tables))
-    return parts | {k: shrunk(model, words, dtype, keep) for k, model in found.items()}
+    return parts | {
+        k: shrunk(model, words, dtype, keep) for k, model in with_vectors.items()
+    }
 
 
 def checked_words(words) -> int | frozenset[str] | None:
     """A number of words, or words in NFC.
 
     Raises:
-        ValueError: if they are neither.
+        ValueError: for a negative number, and for a single string.
     """
     if words is None or (type(words) is int and words >= 0):
         return words
-    if isinstance(words, str | bytes | int | float):
+    if isinstance(words, str | int):
         raise ValueError(
             f"words={words!r}: give the number of words to keep, the words, or None"
         )
-    words = list(words)
-    if not all(type(word) is str for word in words):
-        raise ValueError("words= has other things than words: give a list of strings")
     return frozenset(map(to_nfc, words))
 
 
@@ -187,24 +176,13 @@ def _needed(model, name: str, keep) -> set[str]:
     if keep is None:
         return set()
     listed = model.vocabularies[name]
-    known, cascade = set(listed), model.features.lookup == "cascade"
+    entries, cascade = set(listed), model.features.lookup == "cascade"
     trained = set(model.vocabularies.get("word", ())[: model.training_words])
-    found = trained & known
+    needed = trained & entries
     if trained and cascade:
         # training has counted a word in lower case, whose own vector may be cased
         forms = zip(listed, model.features.lookup_forms(listed), strict=True)
-        found |= {word for word, (_, lower, _) in forms if lower in trained}
+        needed |= {word for word, (_, lower, _) in forms if lower in trained}
     for forms in model.features.lookup_forms(sorted(keep)):
-        found.update([form for form in forms if form in known][:1])
-    return found
-
-
-def _nothing(model) -> str:
-    nothing = f"this {model.kind} has no vectors of words that training lacks"
-    start = model.settings.get("embeddings")
-    if start is None or model.training_words is not None:
-        return nothing
-    return (
-        f"this {model.kind} was saved by an earlier version, which did not tell the "
-        "words of training from those of the vectors: train it again"
-    )
+        needed.update([form for form in forms if form in entries][:1])
+    return needed

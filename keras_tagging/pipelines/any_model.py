@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from keras_tagging.models.files.run_files import ENSEMBLE, MODEL, model_file
+from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, model_file
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.runtime.pipeline import stages

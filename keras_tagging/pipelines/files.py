@@ -84,7 +84,7 @@ def save_pipeline(
         if hasattr(model, "members"):
             raise ValueError(
                 f"the {name} is an ensemble, which is a folder of its own and no part "
-                "of a saved pipeline: put a pupil of it, or a member, in its place"
+                "of a saved pipeline: put a student of it, or a member, in its place"
             )
     _check_strangers(folder, "keras", pipeline.parts)
     with saving(folder):
@@ -109,7 +109,7 @@ def saving(folder: Path) -> Iterator[None]:
 
 def _write(pipeline, partial: Path, half_precision: bool) -> None:
     """Write the files of a pipeline into an empty folder."""
-    from keras_tagging.models.files.half_precision import halve
+    from keras_tagging.models.files.saving import halve
 
     for name, model in pipeline.parts.items():
         path = partial / f"{name}.keras"
@@ -168,7 +168,7 @@ def _check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
 
 def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
     """The text of `pipeline.json`."""
-    from keras_tagging.models.files.metadata import versions
+    from keras_tagging.models.files.saving import versions
 
     content = {"files": files, "parts": parts, "versions": versions(), **more}
     if words:

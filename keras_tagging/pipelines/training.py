@@ -9,8 +9,8 @@ import keras
 from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.models.files.loading import load
-from keras_tagging.models.files.run_files import STATE, is_finished, tidy
-from keras_tagging.models.files.run_folder import train_run
+from keras_tagging.models.files.run_folder import STATE, is_finished, tidy, train_run
+from keras_tagging.models.fit import check_fitting
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.tagger.jackknife import jackknife
 from keras_tagging.pipelines.any_model import load as load_any
@@ -22,7 +22,6 @@ from keras_tagging.pipelines.plan import (
     columns_to_read,
 )
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES
-from keras_tagging.training import check_fitting
 
 
 class Silent:

@@ -114,7 +114,7 @@ def write_words(
     Raises:
         ValueError: if one is too large for that.
     """
-    from keras_tagging.models.files.half_precision import half
+    from keras_tagging.models.files.saving import half
 
     arrays = {}
     for feature, names in shared.items():

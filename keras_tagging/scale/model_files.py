@@ -5,7 +5,7 @@ from pathlib import Path
 from socket import gethostname
 
 from keras_tagging import runtime
-from keras_tagging.models.files.run_files import MODEL
+from keras_tagging.models.files.run_folder import MODEL
 from keras_tagging.runtime.folder import PIPELINE, is_onnx
 from keras_tagging.runtime.pipeline import pipeline_of
 from keras_tagging.utils.heap import return_large_blocks

@@ -1,36 +1,31 @@
-"""Recipes, objectives and callbacks."""
+"""Objectives, callbacks, distillation, and the state of a run."""
 
 from keras_tagging.utils.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "callbacks": ["AveragedWeights", "EpochOrder", "TrainingLog", "Validation"],
-        "decay": ["HalvingDecay", "LinearDecay"],
+        "callbacks": [
+            "AveragedWeights",
+            "EpochOrder",
+            "HalvingDecay",
+            "LinearDecay",
+            "TrainingLog",
+            "Validation",
+            "mode_of",
+        ],
+        "context_embeddings": ["cbow_embeddings", "window_embeddings"],
+        "dataset": ["dataset", "streamed", "target_signature", "token_signature"],
         "devices": ["check_alike", "devices_of_batches", "share_batches"],
+        "distillation": ["Distillation", "SoftTargets", "Unlabelled"],
         "objectives": [
             "TagLoss",
             "TokenAccuracy",
             "TokenCrossEntropy",
+            "compile_arguments",
             "soft_cross_entropy",
         ],
-        "context_embeddings": ["cbow_embeddings", "window_embeddings"],
-        "recipes": ["compile_arguments"],
         "resume": ["Resume"],
-        "soft_targets": ["SoftTargets"],
-        "teaching": ["Teaching"],
-        "unlabelled": ["Unlabelled"],
-        "run": [
-            "Plan",
-            "carry_out",
-            "check_fitting",
-            "check_schedule",
-            "dataset",
-            "mode_of",
-            "streamed",
-            "target_signature",
-            "token_signature",
-        ],
     },
-    light=["soft_targets", "teaching", "unlabelled"],
+    light=["distillation"],
 )

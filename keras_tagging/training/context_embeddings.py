@@ -70,14 +70,8 @@ def window_embeddings(
 
     Returns:
         `(rows, dim)` float32 array.
-
-    Raises:
-        ValueError: if the ids and lengths do not fit each other or `rows`, there is no
-            id to predict, or a size is below 1.
     """
-    ids, lengths = _checked(
-        ids, lengths, rows, dim=dim, context=context, batch_size=batch_size
-    )
+    ids, lengths = np.asarray(ids, "int64"), np.asarray(lengths)
     draw = seeds(seed)
     model = window_model(rows, dim, context, units, draw)
     model.compile(
@@ -159,7 +153,7 @@ def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
     """
     from gensim.models import Word2Vec
 
-    ids, lengths = _checked(ids, lengths, rows, dim=dim, context=context)
+    ids, lengths = np.asarray(ids, "int64"), np.asarray(lengths)
     pieces = []
     for sentence in np.split(ids, np.cumsum(lengths)[:-1]):
         real = sentence[sentence >= 0].astype(str).tolist()
@@ -181,26 +175,3 @@ def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
     vectors, seen = model.wv.vectors, np.array(model.wv.index_to_key, "int64")
     table[seen] = vectors * _BOUND / np.sqrt(3 * np.mean(np.square(vectors)))
     return table.astype("float32")
-
-
-def _checked(ids, lengths, rows, **sizes):
-    """Check the arguments, and return ids and lengths as arrays."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} is {size}; it must be at least 1")
-    ids, lengths = np.asarray(ids), np.asarray(lengths)
-    for name, array in [("ids", ids), ("lengths", lengths)]:
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            actual = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{name} must be a flat array of integers, not {actual}")
-    if lengths.min(initial=0) < 0 or lengths.sum() != len(ids):
-        raise ValueError(
-            "lengths must be the token counts of the sentences: the smallest is "
-            f"{lengths.min(initial=0)}, and they sum to {lengths.sum()} for {len(ids)} "
-            "ids"
-        )
-    if not (ids >= 0).any():
-        raise ValueError("there is nothing to predict: no id is 0 or more")
-    if ids.max() >= rows:
-        raise ValueError(f"id {ids.max()} has no row: there are {rows}, from 0")
-    return ids.astype("int64"), lengths

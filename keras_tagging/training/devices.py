@@ -51,16 +51,10 @@ def share_batches(count: int) -> None:
             f"give {len(here)}"
         )
     if not 1 <= count <= len(here):
-        kind = here[0].partition(":")[0]
         raise ValueError(
-            f"{count} devices, but this machine has {len(here)} ({kind}): give 1 to "
-            f"{len(here)}"
-            + (
-                f", or have JAX divide the CPU by the environment variable "
-                f"XLA_FLAGS=--xla_force_host_platform_device_count={count}"
-                if kind == "cpu"
-                else ""
-            )
+            f"{count} devices, but this machine has {len(here)}: give fewer, or have "
+            "JAX divide the CPU by the environment variable "
+            f"XLA_FLAGS=--xla_force_host_platform_device_count={count}"
         )
     # the batches are divided among processes by own_rows
     keras.distribution.set_distribution(

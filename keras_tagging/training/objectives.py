@@ -1,4 +1,4 @@
-"""The loss and the metrics of training, over real tokens only."""
+"""The optimizer, the loss and the metrics of training, over real tokens only."""
 
 import keras
 from keras import ops
@@ -41,14 +41,14 @@ class TagLoss(keras.losses.Loss):
 def tag_cross_entropy(y_true, y_pred, label_smoothing=0.0):
     """-log p of the gold tag, `(batch, time)`; 0 where the gold tag is -1."""
     y_true = ops.cast(y_true, "int32")
-    known = y_true >= 0
+    in_inventory = y_true >= 0
     losses = ops.sparse_categorical_crossentropy(
         ops.maximum(y_true, 0), y_pred, from_logits=True
     )
     if label_smoothing:
         every = -ops.mean(ops.log_softmax(y_pred), -1)
         losses = (1 - label_smoothing) * losses + label_smoothing * every
-    return ops.where(known, losses, 0.0)
+    return ops.where(in_inventory, losses, 0.0)
 
 
 def soft_cross_entropy(ids, probabilities, logits, temperature=1.0):
@@ -69,8 +69,8 @@ def soft_cross_entropy(ids, probabilities, logits, temperature=1.0):
         temperature: T.
     """
     logs = ops.log_softmax(ops.cast(logits, "float32") / temperature)
-    found = ops.take_along_axis(logs, ops.cast(ids, "int32"), -1)
-    return -ops.sum(probabilities * found, -1)
+    logs_of_ids = ops.take_along_axis(logs, ops.cast(ids, "int32"), -1)
+    return -ops.sum(probabilities * logs_of_ids, -1)
 
 
 class _TokenMean(keras.metrics.Mean):
@@ -113,3 +113,33 @@ class TokenCrossEntropy(_TokenMean):
 
     def of_token(self, y_true, y_pred):
         return tag_cross_entropy(y_true, y_pred)
+
+
+OPTIMIZERS = {
+    "sgd": keras.optimizers.SGD,
+    "adam": keras.optimizers.Adam,
+    "adamw": keras.optimizers.AdamW,
+    "adadelta": keras.optimizers.Adadelta,
+}
+
+
+def compile_arguments(settings):
+    """Arguments for `keras.Model.compile`.
+
+    Args:
+        settings: an `OptimizerSettings`.
+    """
+    extra = {"momentum": settings.momentum} if settings.momentum else {}
+    return {
+        "optimizer": OPTIMIZERS[settings.optimizer](
+            settings.learning_rate,
+            global_clipnorm=settings.clipnorm,
+            use_ema=settings.weight_average > 0,
+            ema_momentum=settings.weight_average,
+            **extra,
+        ),
+        "loss": TagLoss(settings.label_smoothing),
+        "weighted_metrics": [TokenAccuracy(), TokenCrossEntropy()],
+        # without jit_compile Keras runs JAX one operation at a time
+        "jit_compile": settings.jit_compile or keras.backend.backend() == "jax",
+    }

@@ -191,8 +191,8 @@ def check_value(callback, name: str, value, epoch: int) -> None:
     Args:
         epoch: the number of finished epochs.
     """
-    own = getattr(type(callback), name, None)
-    if name.startswith("_") or callable(own) or isinstance(own, property):
+    attribute = getattr(type(callback), name, None)
+    if name.startswith("_") or callable(attribute) or isinstance(attribute, property):
         raise ValueError(f"{name!r} is not state of a callback")
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not _is_number(value):
@@ -221,14 +221,14 @@ def check_value(callback, name: str, value, epoch: int) -> None:
         raise ValueError(f"{name!r} is no {kind}")
 
 
-def check_weights(found: list[np.ndarray], own: list[np.ndarray]) -> None:
+def check_weights(arrays: list[np.ndarray], weights: list[np.ndarray]) -> None:
     """Raise a ValueError if arrays cannot be the weights of a model.
 
     Args:
-        found: the arrays.
-        own: the weights that the model has now.
+        arrays: the arrays.
+        weights: the weights that the model has now.
     """
-    if [(x.shape, x.dtype) for x in found] != [(x.shape, x.dtype) for x in own]:
+    if [(x.shape, x.dtype) for x in arrays] != [(x.shape, x.dtype) for x in weights]:
         raise ValueError(f"{WEIGHTS!r} do not fit the model")
 
 

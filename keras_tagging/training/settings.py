@@ -15,7 +15,7 @@ from keras_tagging.utils.checks import (
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizerSettings:
-    """The arguments of `compile`: see `training.recipes.compile_arguments`.
+    """The arguments of `compile`: see `training.compile_arguments`.
 
     Args:
         optimizer: "sgd", "adam", "adamw" or "adadelta" (Zeiler 2012), which needs a

@@ -15,7 +15,7 @@ from treebanks import TINY as CHARACTERS
 from treebanks import sentences_of
 
 import keras_tagging
-from keras_tagging.models.files.model_file import CONFIG
+from keras_tagging.models.files.checks import CONFIG
 from keras_tagging.models.tagger.jackknife import copied
 
 TAGGED = random_sentences(12, 1)

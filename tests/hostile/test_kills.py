@@ -20,7 +20,7 @@ import keras_tagging
 from keras_tagging import Sentence, load_corpus
 from keras_tagging.data.records import CorpusError
 from keras_tagging.models.files import export as exporting
-from keras_tagging.models.files.run_files import lock_run
+from keras_tagging.models.files.run_folder import lock_run
 from preparing.script import write_splits
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -136,7 +136,7 @@ LOCKING = """
 import sys
 from pathlib import Path
 sys.argv[0] = "keras-tagging"  # which does not import Keras at once
-from keras_tagging.models.files.run_files import lock_run
+from keras_tagging.models.files.run_folder import lock_run
 
 with lock_run(Path(sys.argv[1])):
     print("locked", flush=True)

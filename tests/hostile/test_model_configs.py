@@ -8,7 +8,7 @@ from models.parsers import TRAIN
 
 import keras_tagging
 from keras_tagging.architectures import PARSERS, TAGGERS
-from keras_tagging.models.files.saved_config import checked_config, least_weights
+from keras_tagging.models.files.checks import checked_config, least_weights
 from keras_tagging.utils import limits
 
 

@@ -26,7 +26,7 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import cli
-from keras_tagging.models.files.model_file import CONFIG, WEIGHTS
+from keras_tagging.models.files.checks import CONFIG, WEIGHTS
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

@@ -6,7 +6,7 @@ from models.parsers import TRAIN, build, random_parser
 import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.data.trees import arc_labels, trees_of
-from keras_tagging.models.files.saved_config import checked_config
+from keras_tagging.models.files.checks import checked_config
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -44,13 +44,6 @@ def test_parsed_arcs_have_them(parser, width):
     free.beam_width = parser.beam_width = width
     assert strange(free.parse(TRAIN))
     assert not strange(parser.parse(TRAIN))
-
-
-def test_the_recipe_paper_has_no_such_rule():
-    assert (
-        keras_tagging.build("ffn-parser", recipe="paper").settings["constrained"]
-        is False
-    )
 
 
 def test_saved_and_loaded(parser, tmp_path):

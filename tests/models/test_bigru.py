@@ -1,12 +1,10 @@
 import keras
 import numpy as np
-import pytest
 from conftest import randomize
 from reference import bigru
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.models.given_vectors import vector_table
 from keras_tagging.vectors import WordVectors
 
 SENTENCES = [
@@ -119,23 +117,6 @@ def test_a_training_step_changes_every_weight():
             assert (np.abs(new - old).max(axis=0) > 0).all()  # every unit and gate
 
 
-def test_pretrained_vectors_stand_in_the_table_and_find_unseen_words():
-    model = paper_model()
-    table = model.network.get_layer("vector_embedding").get_weights()[0]
-    column = model.features.names.index("vector")
-    words = ["dog", "CAT", "2024", "wife\\/mother", "nowhere"]
-    rows = table[model.encode([Sentence(words)]).ids[:, column]]
-    np.testing.assert_array_equal(rows[:4], VECTORS.matrix)
-    np.testing.assert_allclose(rows[4], VECTORS.matrix.mean(0), rtol=1e-6)
-    assert not table[0].any()
-
-
-def test_a_files_own_unknown_row_is_taken_before_the_mean():
-    vectors = WordVectors(["a", "<unk>"], np.array([[1, 2], [3, 4]], "float32"))
-    table = vector_table(vectors, 4)
-    assert table.tolist() == [[0, 0], [3, 4], [1, 2], [3, 4]]
-
-
 def test_seed_decides_the_initial_weights_and_no_two_are_equal():
     first, again = paper_model(), paper_model()
     for one, other in zip(
@@ -148,17 +129,3 @@ def test_seed_decides_the_initial_weights_and_no_two_are_equal():
     ]
     for i, kernel in enumerate(kernels):
         assert all(np.abs(kernel - other).max() > 0.01 for other in kernels[:i])
-
-
-@pytest.mark.parametrize(
-    "overrides, names",
-    [
-        ({"words": False, "vectors": None}, ("suffix2", "capital")),
-        ({"suffixes": (), "capitals": False, "vectors": None}, ("word",)),
-        ({"characters": 1, "vectors": None, "suffixes": ()}, None),
-    ],
-)
-def test_features_can_be_left_out(overrides, names):
-    model = paper_model(**overrides)
-    assert names is None or model.features.names == names
-    assert [len(tags) for tags in model.tag(SENTENCES)] == [4, 1, 2, 3]

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import named_weights, randomize
+from cells.cases import named_weights
 from models.parsers import DEV, LEARNING, TRAIN, build, gold, random_parser
 
 import keras_tagging
@@ -107,17 +107,6 @@ def test_elman_that_does_not_look_back_gives_the_trees_of_the_feed_forward_parse
     assert len({tuple(heads) for heads, _ in expected}) > 5
 
 
-def test_the_feed_forward_parser_stays_as_it_is(ffn):
-    before = [np.array(w) for w in ffn.get_weights()]
-    expected = ffn.predict(DEV)
-    parser = build()
-    parser.bootstrap(ffn)
-    randomize(parser)
-    for old, new in zip(before, ffn.get_weights(), strict=True):
-        np.testing.assert_array_equal(old, new)
-    assert ffn.predict(DEV) == expected
-
-
 def test_a_bootstrapped_parser_is_trained_and_saved(ffn, tmp_path):
     parser = build(**LEARNING)
     parser.bootstrap(ffn, "j")
@@ -175,17 +164,6 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(trainable, tmp_p
     assert gold(keras_tagging.load(tmp_path).parse(words)) == expected
 
 
-@pytest.mark.parametrize("adapted", [True, False])
-def test_moves_of_another_system_are_refused(adapted):
-    ffn = build("ffn-parser", system="swap")
-    ffn.adapt(TRAIN)
-    parser = build()
-    if adapted:
-        parser.adapt(TRAIN)
-    with pytest.raises(ValueError, match="build this parser with system='swap'"):
-        parser.bootstrap(ffn)
-
-
 @pytest.mark.parametrize(
     "options, gates, message",
     [
@@ -202,19 +180,3 @@ def test_parsers_that_do_not_fit(ffn, options, gates, message):
     with pytest.raises(ValueError, match=message) as error:
         build(**options).bootstrap(ffn, gates)
     assert "\n" not in str(error.value)
-
-
-def test_other_misuse(ffn):
-    with pytest.raises(ValueError, match="from a trained ffn-parser: give one"):
-        build().bootstrap(build("ffn-parser"))
-    with pytest.raises(ValueError, match="from a trained ffn-parser: give one"):
-        build().bootstrap(random_parser("elman-parser"))
-    other = build()
-    other.adapt(TRAIN[:9])
-    with pytest.raises(ValueError, match="differ in vocabularies: adapt neither"):
-        other.bootstrap(ffn)
-    # what failed can be done again with other gates
-    parser = build()
-    with pytest.raises(ValueError, match="no gate s"):
-        parser.bootstrap(ffn, "is")
-    parser.bootstrap(ffn, "i")

@@ -50,14 +50,6 @@ def test_keywords_of_keras_change_no_figure(given, keywords, capsys):
     assert (total in capsys.readouterr().out) == verbose
 
 
-def test_arguments_stand_where_keras_has_them(given):
-    model, sentences = given
-    expected = model.evaluate(sentences, return_dict=True)
-    found = model.evaluate(sentences, None, 4, 0, None, None, None, True)
-    assert found == pytest.approx(expected, nan_ok=True)
-    assert len(model.predict(sentences, 4, 0, None, None)) == len(sentences)
-
-
 def test_what_makes_no_sense_is_refused(given):
     model, sentences = given
     for call in (model.evaluate, model.predict):

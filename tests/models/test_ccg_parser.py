@@ -93,38 +93,6 @@ def test_it_is_saved_and_exported(model, exported, tmp_path):
         model.export(tmp_path / "served", format="tf_saved_model")
 
 
-def test_methods_of_other_kinds_are_told(model, exported, tagger):
-    told = "a ccg-parser has no tag: call derive or annotate"
-    for own in (model, keras_tagging.load(exported)):
-        with pytest.raises(AttributeError, match=told):
-            own.tag([["a"]])
-        assert not hasattr(own, "parse") and not hasattr(own, "unheard")
-    with pytest.raises(AttributeError, match="a tagger has no derive: call tag or"):
-        tagger.derive([["a"]])
-    with pytest.raises(AttributeError, match="unheard"):
-        tagger.unheard  # noqa: B018
-
-
-def test_a_folder_and_a_corpus_without_derivations_are_told(model, tmp_path, capsys):
-    model.save(tmp_path / "a.keras")
-    assert program("export", tmp_path / "a.keras", tmp_path / "served") == 2
-    assert "which no SavedModel has: export it as NAME.onnx" in capsys.readouterr().err
-    corpus = tmp_path / "train.jsonl"
-    corpus.write_text('{"tokens": ["a"], "tags": ["NP"]}\n', "utf-8")
-    args = ("train", "ccg-parser", "--corpus", corpus, "--out", tmp_path / "run")
-    for command in (args, ("evaluate", tmp_path / "a.keras", "--corpus", corpus)):
-        assert program(*command) == 2
-        told = f"{corpus}: has sentences without derivations"
-        assert told in capsys.readouterr().err
-
-
-def test_it_needs_derivations():
-    with pytest.raises(ValueError, match="has no derivation"):
-        keras_tagging.build("ccg-parser", **SETTINGS).fit(
-            [Sentence(["a"], tags=["NP"])], verbose=0
-        )
-
-
 def program(*args):
     with pytest.raises(SystemExit) as ended:
         main([str(arg) for arg in args])
@@ -168,20 +136,6 @@ def test_derive_reads_a_text_whatever_it_looks_like(exported, tmp_path, capsys):
         printed = capsys.readouterr()
         assert printed.out.count("ID=") == 2 and printed.out.count("(<L ") == 6
         assert "is read as" not in printed.err
-
-
-def test_derive_takes_derivers_alone(exported, tmp_path, capsys):
-    text = tmp_path / "text.txt"
-    text.write_text("she sleeps .\n", "utf-8")
-    assert program("tag", exported, text) == 2
-    assert "keras-tagging derive" in capsys.readouterr().err
-
-
-def test_a_figure_that_training_does_not_compute_is_refused():
-    model = keras_tagging.build("ccg-parser", **SETTINGS)
-    for monitor in ("val_labelled", "accuracy"):
-        with pytest.raises(ValueError, match="known are val_accuracy, .*nt_accuracy, "):
-            model.fit(GOLD, validation_data=GOLD, epochs=1, monitor=monitor)
 
 
 @pytest.mark.usefixtures("eager")

@@ -8,8 +8,7 @@ import pytest
 import tensorflow as tf
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.parsers import TRAIN as TREES
-from models.parsers import build as build_parser
-from models.parsers import equal, random_parser, weights
+from models.parsers import random_parser
 from models.test_crf_tagger import field
 from models.test_saved_model import SENTENCES as SERVED
 from models.test_saved_model import check, padded
@@ -17,8 +16,7 @@ from reference import characters, coupled_lstm, skip_stack
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.architectures import PARSERS, TAGGERS, architecture
-from keras_tagging.models.files.saved_config import checked_config
+from keras_tagging.models.files.checks import checked_config
 
 SMALL = {"character_units": 3, "character_embedding_dim": 4, "max_characters": 8}
 WORDS = ["the", "Dog", "unheard-of", "barks", "ß", "the", "wife\\/mother-in-law"]
@@ -101,18 +99,6 @@ def test_sizes_of_the_paper():
     assert model.network.get_layer("input_dropout").rate == 0.5
 
 
-def test_initial_weights_of_the_recurrences_are_all_different(lample):
-    model = keras_tagging.build("bilstm-crf", recipe="paper", seed=1, units=5)
-    model.adapt(random_sentences(3, 1))
-    kernels = [
-        w.numpy() if hasattr(w, "numpy") else np.array(w)
-        for w in model.network.weights
-        if "recurrent" in w.name
-    ]
-    columns = [tuple(block.ravel()) for k in kernels for block in np.split(k, 1)]
-    assert len(set(columns)) == len(columns) == 8
-
-
 # Tags
 
 
@@ -123,21 +109,6 @@ def test_a_token_alone_and_beside_long_ones(model):
     for sentence, together in zip(many, rows, strict=True):
         [alone] = model.predict([sentence])
         np.testing.assert_allclose(alone, together, rtol=1e-4, atol=1e-5)
-
-
-def test_every_character_counts(model):
-    """In the first half and the last, beyond the reach of prefixes and suffixes."""
-    word = "t" * 12
-    before = model.predict([[word]])[0]
-
-    def change(start, end):
-        words = [word[:start] + c * (end - start) + word[end:] for c in "abegkrs"]
-        rows = model.predict([[other] for other in words])
-        return max(np.abs(row - before).max() for row in rows)
-
-    assert change(3, 4) > 1e-5 and change(8, 9) > 1e-5
-    # the middle of a word longer than max_characters is not read
-    assert change(4, 8) < 1e-6
 
 
 def test_rows_of_padding_change_nothing(model):
@@ -197,51 +168,7 @@ def test_the_saved_model_gives_the_same(tmp_path, model):
     np.testing.assert_allclose(invalid["probabilities"][0], expected, atol=1e-5)
 
 
-@pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("name", ["ie-rnn", "shortcut-bilstm", "bilstm"])
-def test_other_networks_have_it_too(name, train_sentences):
-    options = {"label_dim": 3} if name == "ie-rnn" else {}
-    options |= {"num_layers": 2} if name != "ie-rnn" else {"num_layers": None}
-    options |= WORDS_ONLY if name != "ie-rnn" else {}
-    given = {**TINY, **SMALL, **options, "character_network": "cnn", "pretrain": None}
-    given = {k: v for k, v in given.items() if v is not None or k == "pretrain"}
-    model = keras_tagging.build(name, **given)
-    model.fit(train_sentences, epochs=1, verbose=0)
-    assert len(model.tag([WORDS])[0]) == len(WORDS)
-    before = model.predict([["abcdef"]])[0]
-    assert np.abs(model.predict([["abxdef"]])[0] - before).max() > 0
-
-
 # Training
-
-
-@pytest.mark.slow  # as for the tagger of tests/training/test_decay.py
-@pytest.mark.usefixtures("eager")
-def test_a_resumed_run_equals_one_that_was_not_interrupted(tmp_path, train_sentences):
-    options = {"kind": "cnn", "character_dropout": 0.3, "decay": None, **WORDS_ONLY}
-    fitting = {"verbose": 0, "token_budget": 30}
-    some = train_sentences[:14]
-    whole = build(**options)
-    whole.fit(some, epochs=2, **fitting)
-    for epochs in (1, 2):
-        resumed = build(**options)
-        resumed.fit(some, epochs=epochs, resume=tmp_path, **fitting)
-    assert equal(weights(resumed), weights(whole))
-
-
-@pytest.mark.slow  # as tests/models/test_compiled.py
-@pytest.mark.one_backend
-def test_compiled_with_xla_the_loss_is_the_same(train_sentences):
-    """Rows and columns are rounded up there, and characters of padding with them."""
-    dry = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0}
-    losses = []
-    for jit in (False, True):
-        model = build(kind="cnn", jit_compile=jit, **WORDS_ONLY | dry)
-        model.run_eagerly = not jit
-        history = model.fit(train_sentences, epochs=2, batch_size=30, verbose=0)
-        losses.append(history.history["cross_entropy"])
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-    assert losses[0][0] != pytest.approx(losses[0][1], rel=1e-4)
 
 
 @pytest.mark.usefixtures("eager")
@@ -274,67 +201,7 @@ def test_parsers_read_characters(tmp_path, encoder):
     assert alone == parsed[:6]
 
 
-@pytest.mark.slow  # others serve parsers, and characters
-@pytest.mark.one_backend
-@pytest.mark.usefixtures("eager", "small_taggers")  # but for what is exported
-def test_a_served_parser_gives_the_same(tmp_path):
-    tagging = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
-    parser = build_parser(character_network="cnn", **SMALL, **tagging)
-    parser.fit(TREES[:8], epochs=1, verbose=0)
-    parser.export(tmp_path / "served")
-    serve = tf.saved_model.load(str(tmp_path / "served")).signatures
-    sentences = [s.tokens for s in TREES[:5]]
-    rows, lengths = padded(sentences)
-    out = serve["serving_default"](
-        tokens=tf.constant(rows), lengths=tf.constant(lengths)
-    )
-    for i, tree in enumerate(parser.parse(sentences)):
-        heads = out["heads"][i, : lengths[i]].numpy()
-        assert list(map(str, heads)) == tree.columns["head"]
-
-
-@pytest.mark.usefixtures("eager")
-def test_a_parser_takes_over_the_characters_of_another():
-    ffn = build_parser("ffn-parser", character_network="gru", **SMALL)
-    ffn.fit(TREES[:4], epochs=1, verbose=0)
-    parser = build_parser("lstm-parser")
-    parser.bootstrap(ffn)
-    assert parser.settings["character_network"] == "gru"
-    for one, other in zip(
-        parser.network.get_weights(), ffn.network.get_weights(), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-
-
 # Settings
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"character_network": "rnn"}, "known are 'gru', 'lstm', 'coupled-lstm'"),
-        ({"max_characters": 5}, "max_characters=5 is of a character network"),
-        ({"character_units": 5}, "character_units=5 is of a character network"),
-        (
-            {"character_network": "cnn", "max_characters": 0},
-            "max_characters=0: it is from 1",
-        ),
-        ({"character_network": "cnn", "character_dropout": 1.0}, "character_dropout=1"),
-    ],
-)
-def test_impossible_settings(options, message):
-    with pytest.raises(ValueError, match=message):
-        keras_tagging.build("bigru", **options)
-
-
-def test_none_is_no_network():
-    model = keras_tagging.build("bigru", character_network=None)
-    assert model.settings["character_network"] is None
-
-
-def test_a_forget_bias_needs_a_forget_gate():
-    with pytest.raises(ValueError, match="forget_bias=1.0 is of an LSTM with a gate f"):
-        keras_tagging.build("bilstm-crf", recipe="paper", forget_bias=1.0)
 
 
 def test_configurations_without_the_keywords_have_no_network(train_sentences):
@@ -360,10 +227,3 @@ def test_a_saved_model_cannot_ask_for_a_huge_network(model):
     config["settings"] |= {"character_units": 65_536, "character_embedding_dim": 65_536}
     with pytest.raises(ValueError, match="settings ask for .* weights or more"):
         checked_config(type(model), config)
-
-
-def test_every_architecture_has_the_keywords():
-    for name in (*TAGGERS, *PARSERS):
-        settings = architecture(name).settings("fast", character_network="cnn")
-        assert settings.letters.letters == 40 and settings.letters.size > 0
-        assert architecture(name).settings("fast").letters.size == 0

@@ -13,7 +13,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.metrics import is_consistent
-from keras_tagging.models.files.saved_config import checked_config
+from keras_tagging.models.files.checks import checked_config
 
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 WORDS = "a b c d e".split()
@@ -120,14 +120,6 @@ def test_evaluate_scores_what_tag_gives(model):
     assert found["accuracy"] == pytest.approx(np.mean([a == b for a, b in pairs]))
 
 
-def test_the_file_keeps_it(model, tmp_path):
-    model.save(tmp_path / "model.keras")
-    loaded = keras_tagging.load(tmp_path / "model.keras")
-    loaded.run_eagerly = True
-    assert loaded.chunk_scheme == "iob2"
-    assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
-
-
 def test_a_file_from_before_decodes_as_it_did(model):
     """It has neither the keyword nor the scheme."""
     config = model.get_config()
@@ -155,19 +147,6 @@ def test_saved_model(model, tmp_path):
         assert [tag.decode() for tag in row] == tags + [""] * (width - n)
 
 
-@decoders
-def test_training_and_its_figures_are_the_same_as_without(decoder):
-    """The search is no part of the loss: the weights are equal to the last bit."""
-    weights, histories = [], []
-    for constrained in (None, False):
-        model = adapted(TRAINING, decoder=decoder, constrained=constrained)
-        history = model.fit(TRAINING, epochs=2, verbose=0)
-        weights.append(model.get_weights())
-        histories.append(history.history)
-    assert all(map(np.array_equal, *weights))
-    assert histories[0] == histories[1]
-
-
 # How it is chosen
 
 
@@ -190,12 +169,6 @@ def test_tags_that_are_no_chunks_are_free(train_sentences):
         adapted(train_sentences, constrained=True)
 
 
-def test_false_is_free():
-    model = randomize(adapted(TRAINING, constrained=False), 3)
-    assert model.chunk_scheme is None
-    assert not all(is_consistent(tags, "iob2") for tags in model.tag(SENTENCES))
-
-
 def test_inconsistent_training_tags_are_told():
     sentences = [*TRAINING, Sentence(["a", "b"], ["O", "I-X"])]
     with pytest.warns(UserWarning, match="1 of 41 training sentences .* IOB2") as found:
@@ -213,15 +186,6 @@ def test_rare_tags_that_are_left_out_leave_a_path():
     assert "I-Y" in model.tags and "B-Y" not in model.tags
     for path in model.tag(SENTENCES):
         assert is_consistent(path, "iob2") and "I-Y" not in path
-
-
-def test_a_label_decoder_takes_no_constraint():
-    with pytest.raises(ValueError, match="no effect with decoder='i-rnn'"):
-        keras_tagging.build("bigru", decoder="i-rnn", constrained=True)
-    with pytest.raises(ValueError, match="unknown elman-rnn keyword 'constrained'"):
-        keras_tagging.build("elman-rnn", constrained=True)
-    paper = keras_tagging.build("bilstm-crf", recipe="paper")
-    assert paper.settings["constrained"] is False
 
 
 @pytest.mark.parametrize("scheme", ["iob3", 2, ["iob2"]])

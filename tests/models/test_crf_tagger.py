@@ -11,8 +11,6 @@ from reference import crf as reference
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.layers import CRF
-from keras_tagging.models.tagger import tagger as tagger_module
 
 SMALLER = TINY | WORDS_ONLY
 SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebra"]]
@@ -68,30 +66,6 @@ def test_probabilities_are_those_of_the_path(model):
         np.testing.assert_allclose([p for _, p in sentence], expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("beta", [1.0, 0.1])
-def test_beta_goes_by_the_marginals(model, beta):
-    rows, found = model.predict(SENTENCES), model.tag(SENTENCES, beta=beta)
-    for row, sentence in zip(rows, found, strict=True):
-        expected = [
-            {model.tags[i] for i in np.flatnonzero(p >= beta * p.max())} for p in row
-        ]
-        assert [{tag for tag, _ in ranked} for ranked in sentence] == expected
-
-
-def test_batches_do_not_matter(model, monkeypatch):
-    tags, rows = model.tag(SENTENCES), model.predict(SENTENCES)
-    monkeypatch.setattr(tagger_module, "PATH_FLOATS", 1)  # a sentence a batch
-    assert model.tag(iter(SENTENCES * 2)).__next__() == tags[0]
-    assert model.tag(SENTENCES) == tags
-    for one, other in zip(rows, model.predict(SENTENCES), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-def test_nothing_to_tag(model):
-    assert model.tag([]) == [] and model.tag([[], []]) == [[], []]
-    assert model.predict([[]])[0].shape == (0, len(model.tags))
-
-
 def test_evaluate_counts_the_path_and_sums_the_marginals(model):
     sentences = random_sentences(9, 6) + [Sentence(["the", "dog"], ["D", "X"])]
     sentences += [Sentence([], [])]
@@ -135,19 +109,6 @@ def test_the_loss_is_the_mean_over_real_tokens(model, batch):
     found = model.compute_loss(None, tensors[0], outputs, tensors[1])
     found = float(keras.ops.convert_to_numpy(found))
     assert found == pytest.approx(total / mask.sum(), rel=1e-4)
-
-
-def test_every_weight_is_trained(train_sentences):
-    # TagLoss is compiled and is not what is minimised
-    model = keras_tagging.build("bigru", decoder="crf", **SMALLER, dropout=0.0)
-    model.adapt(train_sentences)
-    model.run_eagerly = True
-    randomize(model, 4)
-    before = {v.path: keras.ops.convert_to_numpy(v) for v in model.trainable_variables}
-    model.fit(train_sentences, epochs=1, verbose=0)
-    for variable in model.trainable_variables:
-        moved = keras.ops.convert_to_numpy(variable) - before[variable.path]
-        assert np.abs(moved).max() > 0, variable.path
 
 
 @pytest.fixture(scope="module")
@@ -197,69 +158,10 @@ def test_the_metrics_of_training_are_those_of_evaluate(train_sentences):
     assert logs["accuracy"] == pytest.approx([np.mean(right)], abs=1e-6)
 
 
-class Kill(keras.callbacks.Callback):
-    def __init__(self, epoch):
-        super().__init__()
-        self._epoch = epoch  # no part of what identifies a run
-
-    def on_epoch_begin(self, epoch, logs=None):
-        if epoch == self._epoch:
-            raise KeyboardInterrupt
-
-
-@pytest.mark.slow  # as for the tagger of tests/training/test_decay.py
-def test_resumed_equals_uninterrupted(train_sentences, tmp_path):
-    def run(folder, kill=None):
-        model = keras_tagging.build("bigru", decoder="crf", **SMALLER)
-        model.run_eagerly = True
-        options = {"epochs": 3, "verbose": 0, "validation_data": train_sentences[:5]}
-        (tmp_path / folder).mkdir(exist_ok=True)
-        options |= {"callbacks": [Kill(kill)], "resume": tmp_path / folder}
-        model.fit(train_sentences, **options)
-        return model.get_weights()
-
-    expected = run("whole")
-    with pytest.raises(KeyboardInterrupt):
-        run("parts", kill=2)
-    for one, other in zip(expected, run("parts"), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 # Settings
 
 
-@pytest.mark.parametrize(
-    "overrides, message",
-    [
-        ({"decoder": "crfs"}, "decoder='crfs': known are 'softmax', 'crf'"),
-        (
-            {"decoder": "crf", "label_smoothing": 0.1},
-            "label_smoothing=0.1 has no meaning with decoder='crf'",
-        ),
-    ],
-)
-def test_what_cannot_be_decoded_or_trained_is_refused_by_build(overrides, message):
-    with pytest.raises(ValueError, match=message):
-        keras_tagging.build("bigru", **overrides)
-
-
-def test_softmax_is_the_default():
-    assert keras_tagging.build("bigru").settings["decoder"] == "softmax"
-
-
 # Files
-
-
-def test_keras_file(model, tmp_path, train_sentences):
-    model.save(tmp_path / "model.keras")
-    loaded = keras_tagging.load(tmp_path / "model.keras")
-    assert loaded.settings["decoder"] == "crf"
-    assert type(loaded.network.get_layer("crf")) is CRF
-    assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
-    found = loaded.predict(SENTENCES)
-    for one, other in zip(found, model.predict(SENTENCES), strict=True):
-        np.testing.assert_array_equal(one, other)
-    loaded.fit(train_sentences, epochs=1, verbose=0)
 
 
 def test_saved_model(model, tmp_path):

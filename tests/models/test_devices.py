@@ -143,9 +143,3 @@ def test_two_processes_train_as_one(tmp_path, alone):
     )
     for out in outs:
         check_equal(alone, out)
-
-
-def test_a_machine_without_so_many_devices_is_told():
-    if keras.backend.backend() == "jax":
-        with pytest.raises(ValueError, match="has 1 .cpu.*device_count=64"):
-            share_batches(64)

@@ -9,14 +9,14 @@ import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences
 from gensim.models import KeyedVectors
 from keras import ops
-from models.parsers import PLAIN, TRAIN, equal, fitted, weights
+from models.parsers import PLAIN, TRAIN
 from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.architectures import PARSERS, TAGGERS
+from keras_tagging.architectures import PARSERS
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
+from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.given_vectors import joined_words
 from keras_tagging.vectors import WordVectors
 
@@ -70,25 +70,6 @@ def shapes(model):
     """Of all that the optimizer keeps, and of the weights it trains."""
     variables = [*model.optimizer.variables, *model.trainable_variables]
     return {tuple(variable.shape) for variable in variables}
-
-
-@pytest.mark.parametrize("trainable", [True, False])
-@pytest.mark.parametrize("name", [*TAGGERS, *PARSERS])
-def test_every_architecture(name, trainable):
-    vectors = example(name)
-    model = build(name, embeddings=vectors, trainable=trainable)
-    model.adapt(corpus(name))
-    before = table_of(model)
-    assert before.shape[1] == model.settings["word_dim"] == 6
-    np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
-    unknown = rows_of(model, ["elsewhere"])[0]
-    np.testing.assert_array_equal(unknown, before[UNKNOWN_ID])
-    np.testing.assert_array_equal(unknown, vectors.mean())
-    known = len(before) - FIRST_ID - 2
-    other = rows_of(model, [corpus(name)[0].tokens[-1]])  # without a vector: random
-    assert 0 < abs(other).max() < 0.5 and known > 3
-
-    assert (before.shape in shapes(model)) == trainable
 
 
 @pytest.mark.parametrize("trainable", [True, False])
@@ -191,22 +172,6 @@ def test_unseen_words_are_those_that_training_lacks(recipe, tmp_path):
     assert math.isnan(bare.evaluate(dev, return_dict=True)["oov_accuracy"])
 
 
-def test_pretraining_leaves_the_vectors():
-    vectors = example("i-rnn")
-    tables = {"label_epochs": 1, "word_epochs": 1}
-    model = build("i-rnn", embeddings=vectors)
-    assert model.settings["pretrain"] == "cbow"
-    names = model.pretrain(TAGGED, **tables)
-    assert [name.split("/")[-1] for name in names] == ["label_embeddings"]
-    np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
-    # and there may be nothing else to pretrain
-    with pytest.raises(ValueError, match="neither words nor label embeddings"):
-        build("bigru", embeddings=vectors).pretrain(TAGGED, **tables)
-    model = build("bigru", embeddings=vectors, pretrain="cbow", trainable=False)
-    model.fit(TAGGED, epochs=1, verbose=0)
-    np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
-
-
 def test_embeddings_and_the_feature_of_k18_are_two_tables():
     words, feature = vectors_of(["zebra", "dog"]), vectors_of(["zebra", "x"], 5, 4)
     options = {"embeddings": words, "vectors": feature, "trainable": False}
@@ -258,58 +223,7 @@ def test_sources(kind, tmp_path, monkeypatch):
     np.testing.assert_array_equal(rows_of(again, vectors.words), found)
 
 
-def test_unfitted_models(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
-    vectors = example("bigru")
-    path = tmp_path / "vectors"
-    keyed(vectors).save_word2vec_format(str(path))
-    for source in (keyed(vectors), path):
-        with pytest.raises(ValueError, match="call fit or adapt first"):
-            build("bigru", embeddings=source).save(tmp_path / "model.keras")
-    assert not list(tmp_path.glob("*.keras"))
-
-
 # Going on
-
-
-@pytest.mark.parametrize("name", ["bigru", "lstm-parser"])
-def test_a_frozen_run_is_resumed(name, tmp_path):
-    options = {"embeddings": example(name), "trainable": False, "decay": None}
-
-    def trained(epochs, folder):
-        model = build(name, **options)
-        fitting = {"verbose": 0, "restore_best": False, "resume": tmp_path / folder}
-        model.fit(corpus(name), epochs=epochs, **fitting)
-        return model
-
-    whole = trained(2, "whole")
-    trained(1, "parts")
-    assert equal(weights(trained(2, "parts")), weights(whole))
-    with pytest.raises(ValueError, match="other trainable"):
-        options["trainable"] = True
-        trained(2, "parts")
-
-
-@pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize("trainable", [True, False])
-def test_bootstrapping_takes_the_vectors_of_the_ffn(trainable, given):
-    vectors = example("ffn-parser")
-    options = {"embeddings": vectors, "trainable": trainable}
-    ffn = fitted("ffn-parser", TRAIN[:12], **options)
-    other = vectors_of(["x"], 4)
-    parser = build("lstm-parser", **{"embeddings": other} if given else {})
-    parser.bootstrap(ffn)
-    before = table_of(ffn)
-    np.testing.assert_array_equal(table_of(parser), before)
-    parser.fit(TRAIN[:12], epochs=1, verbose=0, restore_best=False)
-    assert np.array_equal(table_of(parser), before) == (not trainable)
-
-
-def test_bootstrapping_without_vectors_takes_none():
-    parser = build("lstm-parser", embeddings=vectors_of(["x"], 4))
-    parser.bootstrap(fitted("ffn-parser", TRAIN[:12]))
-    assert parser.settings["embeddings"] is None
-    assert table_of(parser).shape[1] == SMALL["word_dim"]
 
 
 @pytest.mark.parametrize("trainable", [True, False])
@@ -330,18 +244,3 @@ def test_vectors_beside_the_words(name, trainable, tmp_path):
     found, expected = (m.predict(corpus(name)) for m in (loaded, model))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one[0], other[0])
-
-
-def test_a_parser_takes_over_the_vectors_of_another():
-    words = {"vectors": example("gru-parser"), "tags": None}
-    other = build("ffn-parser", **words, trainable_vectors=False)
-    other.fit(corpus("ffn-parser"), epochs=1, verbose=0)
-    model = build("elman-parser", tags=None)
-    model.bootstrap(other)
-    names = ("vectors", "trainable_vectors")
-    assert all(model.settings[name] == other.settings[name] for name in names)
-    tables = [
-        m.network.get_layer("vector_embedding").embeddings for m in (model, other)
-    ]
-    np.testing.assert_array_equal(*map(np.array, tables))
-    assert len(model.parse(corpus("gru-parser"))) == 12

@@ -70,14 +70,6 @@ def test_probabilities_are_means(members, ensemble):
         assert np.allclose([p for _, p in tags], expected.max(-1, initial=0))
 
 
-def test_an_ensemble_is_compared(ensemble, members, folder):
-    accuracy = 100 * ensemble.evaluate(SENTENCES, return_dict=True)["accuracy"]
-    for one in (ensemble, [ensemble], folder):
-        found = keras_tagging.compare(one, members[0], SENTENCES, resamples=9)
-        assert found.figure == "accuracy"
-        assert found.first == pytest.approx(accuracy)
-
-
 def test_figures(ensemble):
     figures = ensemble.evaluate(SENTENCES, return_dict=True)
     gold = [tag for s in SENTENCES for tag in s.tags]
@@ -195,18 +187,6 @@ def test_what_makes_no_ensemble(members, parsers):
         assert "\n" not in str(raised.value)
 
 
-def test_what_an_ensemble_does_not_do(ensemble, tmp_path):
-    with pytest.raises(ValueError, match="an ensemble does not learn"):
-        ensemble.fit(SENTENCES)
-    with pytest.raises(ValueError, match="exported as ONNX alone"):
-        ensemble.export("out", format="tf_saved_model")
-    pipeline = keras_tagging.Pipeline(tagger=ensemble)
-    assert pipeline.annotate(SENTENCES[:1])
-    with pytest.raises(ValueError, match="the tagger is an ensemble, which is a fold"):
-        pipeline.save(tmp_path / "pipeline")
-    assert not (tmp_path / "pipeline").exists()
-
-
 # Files
 
 
@@ -218,12 +198,6 @@ def test_saved_and_loaded(ensemble, folder):
         ensemble.save(folder, overwrite=False)
     with pytest.raises(ValueError, match="saved in a folder"):
         ensemble.save(folder / "ensemble.keras")
-
-
-def test_a_model_that_is_no_list(members):
-    for given in (members[0], 3, "runs/a", iter(members)):
-        with pytest.raises(ValueError, match=r"give a list of models, Ensemble\("):
-            Ensemble(given)
 
 
 @pytest.mark.filterwarnings("ignore:member 2 of the ensemble")

@@ -10,8 +10,7 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import Sentence, SoftTargets, training
-from keras_tagging.onnx import NoRecurrentLayer
-from keras_tagging.training.soft_targets import fingerprint_of
+from keras_tagging.training.distillation import fingerprint_of
 from keras_tagging.vectors import WordVectors
 
 SMALLER = TINY | WORDS_ONLY
@@ -237,13 +236,3 @@ def test_frozen_embeddings_stay_as_they_are(tmp_path, train_sentences, name):
     without_graph(again)
     again.fit(sentences, epochs=1, verbose=0, batch_size=32, restore_best=False)
     np.testing.assert_array_equal(table(again), before)
-
-
-@pytest.mark.skipif(keras.backend.backend() == "tensorflow", reason="no other process")
-@pytest.mark.slow("torch")  # a process that loads TensorFlow
-def test_a_refused_export_is_one_line(tmp_path):
-    model = keras_tagging.build("ffn-parser", **SMALL)
-    model.adapt(TREES)
-    with pytest.raises(NoRecurrentLayer) as refused:
-        model.export(tmp_path / "parser.onnx", format="onnx", int8=True)
-    assert "\n" not in str(refused.value) and not list(tmp_path.iterdir())

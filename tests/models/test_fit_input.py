@@ -3,9 +3,8 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
-from models.parsers import CROSSING, PLAIN
+from models.parsers import CROSSING
 from models.parsers import TRAIN as TREES
 from models.parsers import build as build_parser
 from reference import crf as reference
@@ -13,8 +12,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.data.named_columns import with_targets
-from keras_tagging.models.fit_input import Weights, held_out
-from keras_tagging.models.fitting import set_in_loss
+from keras_tagging.models.fit import Weights, held_out
 
 pytestmark = [pytest.mark.one_backend, pytest.mark.usefixtures("eagerly")]
 TRAIN, DEV = random_sentences(20, 1), random_sentences(8, 2)
@@ -46,7 +44,7 @@ def batch_of(model, sentences, **weights):
     parts = Weights(**weights).of_tokens(sentences, model.label_columns)
     if parts is not None:
         batches.weigh(parts)
-    set_in_loss(model, "weighted", parts is not None)
+    model._set_in_loss("weighted", parts is not None)
     return batches.arrays(np.arange(len(sentences)))
 
 
@@ -112,12 +110,6 @@ def test_a_weight_of_a_sentence_is_that_of_its_tokens(model):
     assert found == loss_of(model, sample_weight=by_token) != loss_of(model)
 
 
-def test_twice_the_weights_is_the_same_loss(model):
-    loss, total = loss_of(model, sample_weight=HOLES)
-    twice, more = loss_of(model, sample_weight=[2 * w for w in HOLES])
-    assert loss == twice and more == pytest.approx(2 * total)
-
-
 def test_a_weight_of_0_is_an_unknown_tag(model):
     """Neither its gold tag nor another one counts, and padding is none."""
     unknown, others = [], []
@@ -137,15 +129,6 @@ def test_a_weight_of_0_is_an_unknown_tag(model):
 def test_weights_of_1_change_no_bit():
     ones = {"sample_weight": np.ones(len(TRAIN)), "class_weight": {"D": 1}}
     assert equal(fitted(TRAIN, decoder="crf"), fitted(TRAIN, decoder="crf", **ones))
-
-
-def test_training_follows_the_weights():
-    """Of two tags for the same word, the one that counts more is learnt."""
-    rows = [["A", "Y"], ["B", "Y"], ["B", "Y"]] * 6
-    model = tagger(learning_rate=0.1, dropout=0.0, layer_dropout=0.0)
-    words = [["x", "y"]] * len(rows)
-    model.fit(words, rows, class_weight={"A": 9}, epochs=8, verbose=0)
-    assert model.tag([["x", "y"]]) == [["A", "Y"]]
 
 
 def test_the_penalty_is_once_an_epoch_with_weights_too():
@@ -187,22 +170,6 @@ def test_a_parser_takes_weights_of_sentences():
     for wrong in ({"class_weight": {"nsubj": 2}}, {"sample_weight": [[1.0]] * 6}):
         with pytest.raises(ValueError, match="give sample_weight, one number a sent"):
             model.fit(sentences, epochs=1, verbose=0, **wrong)
-
-
-def test_a_parser_learns_nothing_from_sentences_of_weight_0():
-    def trained(sentences, **options):
-        model = build_parser("ffn-parser", optimizer="sgd", **PLAIN)
-        model.adapt(TREES[:6])
-        model.fit(sentences, batch_size=1, epochs=1, verbose=0, **options)
-        return model.get_weights()
-
-    model = build_parser("ffn-parser", optimizer="sgd", **PLAIN)
-    model.adapt(TREES[:6])
-    start = model.get_weights()
-    weighted = trained(TREES[:6], sample_weight=[1, 0, 0, 0, 0, 0])
-    assert not equal(weighted, start)
-    for one, other in zip(weighted, trained(TREES[:1]), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
 
 
 def test_weights_that_would_have_no_effect_are_refused():
@@ -258,20 +225,12 @@ SEVERAL = {"tags": ("tags", "pos")}
         ({"y": [*"abcdefghijklmnopqrst"]}, "sentence 1 in y are 'a': give a list", {}),
         ({"validation_split": 1.0}, "=1.0: give a share, such as 0.1", {}),
         ({"validation_split": 0.99}, "of 20 sentences, that leaves none to train", {}),
-        ({"validation_split": "a"}, "give a share, such as 0.1", {}),
         ({"validation_split": 0.1, "validation_data": DEV}, "not both", {}),
-        ({"validation_data": (WORDS, TAGS, [1])}, "figures count every token", {}),
         ({"class_weight": {"d": 2}}, "unknown label in class_weight 'd'", {}),
-        ({"class_weight": {0: 2}}, "name labels, not their ids, such as", {}),
-        ({"class_weight": [1, 2]}, "give a dict of labels", {}),
-        ({"class_weight": {"D": -1}}, "weight of 'D' is -1: weights are num", {}),
         ({"class_weight": {"D": 2}}, "one column: give sample_weight", SEVERAL),
         ({"sample_weight": [1.0]}, "20 sentences, but sample_weight has 1", {}),
-        ({"sample_weight": [[1.0] * 9] * 20}, "but a sample_weight of shape .9,.", {}),
-        ({"sample_weight": ["a"] * 20}, "sentence 1 is 'a': weights are numbers", {}),
-        ({"sample_weight": [np.nan] * 20}, "sentence 1 is nan: weights are", {}),
-        ({"sample_weight": [0] * 20}, "all weights are 0", {}),
-        ({"steps_per_epoch": 3}, "steps_per_epoch has no use: every epoch", {}),
+        ({"sample_weight": [[1.0] * 9] * 20}, "sentence 1, which has . tokens", {}),
+        ({"sample_weight": [np.nan] * 20}, "give a number from 0 on", {}),
     ],
 )
 def test_misuse(options, message, settings):
@@ -279,30 +238,6 @@ def test_misuse(options, message, settings):
     with pytest.raises(ValueError, match=message) as error:
         tagger(**settings).fit(sentences, verbose=0, **options)
     assert "\n" not in str(error.value)
-
-
-def test_other_misuse():
-    data = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])
-    for x, validation in ((data, None), (TRAIN, data)):
-        with pytest.raises(ValueError, match="tf.data.Dataset cannot be read: vocab"):
-            tagger().fit(x, validation_data=validation, verbose=0)
-    with pytest.raises(ValueError, match="a segmenter learns from all its sentences"):
-        keras_tagging.build("segmenter").fit(WORDS, class_weight={"a": 1})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
-        tagger().fit(TRAIN, epoch=3)
-    teacher = keras_tagging.SoftTargets(
-        {None: ("D",)}, {None: np.zeros((1, 1), int)}, {None: np.ones((1, 1))},
-        np.array([0, 1]), "",
-    )  # fmt: skip
-    with pytest.raises(ValueError, match="soft targets are of all sentences, and"):
-        tagger().fit([["a"]], soft_targets=teacher, sample_weight=[2])
-
-
-def test_one_callback_needs_no_list():
-    seen = []
-    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: seen.append(1))
-    fitted(TRAIN, callbacks=callback)
-    assert seen == [1]
 
 
 def test_a_schedule_and_a_decay_are_refused():

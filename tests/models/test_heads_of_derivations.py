@@ -1,12 +1,10 @@
 """Derivations by moves that a dependency tree chooses among those of the beam."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from ccg.trees import tree
-from models.test_ccg_parser import program
 from models.test_shift_reduce_parser import SETTINGS
 from transitions.test_agreement import counted
 
@@ -150,21 +148,6 @@ def test_who_reads_no_heads(model, tmp_path):
     assert keras_tagging.build("ccg-shift-reduce", recipe="paper").head_weight == 0
 
 
-def test_figures_of_a_pipeline(model):
-    """They have the heads of its own parser, and never the gold ones."""
-    plain = branch(model.derive([WORDS])[0])
-    heads, others = ((LEFT, RIGHT)[i][0] for i in (plain, 1 - plain))
-    one = GOLD[1 - plain]
-    columns = with_heads(WORDS, others).columns
-    gold = [sentence_of(WORDS, one.tags, columns=columns, derivation=one.derivation)]
-    alone = Pipeline(ccg_shift_reduce=model)
-    assert alone.evaluate(gold)["exact"] == 0
-    for own, exact in ((heads, 0), (others, 1)):
-        pipeline = Pipeline(parser=Trees(own), ccg_shift_reduce=model)
-        figures = pipeline.evaluate(gold)
-        assert figures["exact"] == exact and figures["uas"] == (1 if exact else 2 / 3)
-
-
 def test_files_keep_the_weight(model, onnx, tmp_path):
     model.save(tmp_path / "a.keras")
     again = keras_tagging.load(tmp_path / "a.keras")
@@ -175,28 +158,6 @@ def test_files_keep_the_weight(model, onnx, tmp_path):
             search_of_moves({"beam_width": 3, "head_weight": wrong})
         with pytest.raises(ValueError, match="head_weight"):
             again.head_weight = wrong
-
-
-@pytest.mark.parametrize(
-    ("heads", "message"),
-    [
-        (["0", "4", "1"], "the head of word 2 is 4"),
-        (["2", "1", "0"], "form a cycle"),
-        (["0", "0", "1"], "are roots"),
-        (["0", "-1", "1"], "not a number"),
-        (["0", "x", "1"], "not a number"),
-        (["0", "_", "1"], "not a number"),
-        (["0", "9" * 5000, "1"], "not a number"),
-    ],
-)
-def test_wrong_heads(model, onnx, heads, message):
-    sentence = Sentence(WORDS, columns={"head": heads})
-    for one in (model, onnx):
-        for found in (one.derive, one.annotate):
-            with pytest.raises(ValueError, match=message) as raised:
-                found([sentence])
-            assert "begins 'a b c'" in str(raised.value)
-            assert "\n" not in str(raised.value)
 
 
 def test_a_pipeline_gives_them(model, onnx):
@@ -221,29 +182,6 @@ def test_a_pipeline_gives_them(model, onnx):
     finally:
         model.head_weight = 100.0
     assert "head" not in derived.columns
-
-
-def test_the_command_reads_them(model, tmp_path, capsys):
-    model.save(tmp_path / "a.keras")
-    path = tmp_path / "a.conllu"
-
-    def derive(heads):
-        rows = [
-            f"{i}\t{word}" + "\t_" * 4 + f"\t{head}\tx\t_\t_"
-            for i, (word, head) in enumerate(zip(WORDS, heads, strict=True), 1)
-        ]
-        path.write_text("\n".join([*rows, "", ""]), "utf-8")
-        ended = program("derive", tmp_path / "a.keras", path, "--output", "jsonl")
-        return ended, capsys.readouterr()
-
-    for found, (heads, _) in ((0, LEFT), (1, RIGHT)):
-        ended, printed = derive(heads)
-        [best] = json.loads(printed.out)["derivations"]
-        assert branch(Sentence(WORDS, derivation=Derivation.from_dict(best))) == found
-        assert ended == 0
-    ended, printed = derive([0, 3, 2])
-    [line] = printed.err.splitlines()
-    assert ended == 2 and "form a cycle" in line
 
 
 class Relations(Trees):

@@ -7,15 +7,12 @@ from functools import partial
 
 import keras
 import pytest
-import tensorflow as tf
 from conftest import TINY as TINY_TAGGER
 from conftest import WORDS_ONLY, random_sentences
-from models.parsers import DEV, TRAIN, build, equal, weights
+from models.parsers import DEV, TRAIN, build
 
 import keras_tagging
-from keras_tagging import Tagger
 from keras_tagging.architectures import resolve_settings
-from keras_tagging.models.files.run_folder import take_folds
 from keras_tagging.models.tagger import jackknife as module
 
 pytestmark = pytest.mark.usefixtures("eagerly", "small_taggers")
@@ -158,11 +155,6 @@ def test_a_killed_fold_goes_on(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["jackknife.json"]
 
 
-def test_too_few_folds():
-    with pytest.raises(ValueError, match="two folds and two training sentences"):
-        module.jackknife(TRAIN, Fake, folds=1)
-
-
 @pytest.fixture(scope="module")
 def parser():
     model = build("ffn-parser", **PREDICTED)
@@ -187,83 +179,6 @@ def test_the_parser_tags_what_it_parses(parser):
     ids, others = (parser.encode(sentences).ids for sentences in (parsed, changed))
     column = parser.features.names.index("predicted_tag")
     assert (ids[:, column] != others[:, column]).any()
-
-
-def test_the_tagger_does_not_change_with_the_parser(parser):
-    before = weights(parser.tagger)
-    parser.fit(TRAIN[:16], epochs=1, verbose=0)
-    assert equal(before, weights(parser.tagger))
-
-
-def test_saved_with_its_tagger(parser, tmp_path):
-    parser.save(tmp_path / "model.keras")
-    again, trees = keras_tagging.load(tmp_path), parser.predict(WORDS)
-    assert again.predict(WORDS) == trees
-    again.export(tmp_path / "served")
-    serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
-    assert set(serve.structured_input_signature[1]) == {"tokens", "lengths"}
-    found = serve(
-        tokens=tf.ragged.constant(WORDS).to_tensor(""),
-        lengths=tf.constant(list(map(len, WORDS)), tf.int32),
-    )
-    for heads, words, (expected, _) in zip(
-        found["heads"].numpy(), WORDS, trees, strict=True
-    ):
-        assert heads[: len(words)].tolist() == expected
-
-
-def test_bootstrapping_takes_the_tagger(parser, monkeypatch):
-    model = build("elman-parser", seed=parser.seed + 1, tagger="elman-rnn", folds=3)
-    model.bootstrap(parser)
-    for name in ("tags", "tagger", "tagger_epochs", "folds"):
-        assert model.settings[name] == parser.settings[name]
-    assert equal(weights(model.tagger), weights(parser.tagger))
-    monkeypatch.setattr(Tagger, "fit", lambda *_, **__: pytest.fail("is trained"))
-    model.fit(TRAIN[:16], epochs=1, verbose=0)  # it has the same tags
-    assert equal(weights(model.tagger), weights(parser.tagger))
-
-
-def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tmp_path):
-    ffn = build("ffn-parser", **PREDICTED)
-    ffn.fit(TRAIN[:8], epochs=1, verbose=0, resume=tmp_path / "ffn")
-    ffn.save(tmp_path / "ffn" / "model.keras")
-    monkeypatch.setattr(Tagger, "fit", lambda *_, **__: pytest.fail("is trained"))
-    model = build("elman-parser", seed=ffn.seed + 1)
-    model.bootstrap(keras_tagging.load(tmp_path / "ffn"))
-    take_folds(tmp_path / "ffn", tmp_path / "elman")
-    model.fit(TRAIN[:8], epochs=1, verbose=0, resume=tmp_path / "elman")
-    assert model.jackknifed == ffn.jackknifed
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"monitor": "val_f1"}, "monitor='val_f1': known are"),
-        ({"monitor": "val_las"}, "needs development sentences"),
-        ({"patience": 2}, "patience needs validation_data"),
-    ],
-)
-def test_wrong_options_are_refused_before_taggers_are_trained(
-    monkeypatch, options, message
-):
-    monkeypatch.setattr(Tagger, "fit", lambda *_, **__: pytest.fail("is trained"))
-    parser = build("ffn-parser", **PREDICTED)
-    dev = DEV if "known" in message else None
-    with pytest.raises(ValueError, match=message):
-        parser.fit(TRAIN, validation_data=dev, epochs=1, verbose=0, **options)
-
-
-def test_folds_are_taken_once_and_as_a_whole(tmp_path):
-    source, out = tmp_path / "ffn", tmp_path / "lstm"
-    take_folds(source, out)
-    assert not out.exists()
-    source.mkdir()
-    (source / "jackknife.json").write_text("first")
-    take_folds(source, out)
-    (source / "jackknife.json").write_text("second")
-    take_folds(source, out)
-    assert [path.name for path in out.iterdir()] == ["jackknife.json"]
-    assert (out / "jackknife.json").read_text() == "first"
 
 
 @pytest.mark.parametrize("text", ["", '{"run": [', "[]", "null", "[" * 10**5, "\0"])

@@ -11,7 +11,7 @@ from models.columns import NAMES, columned
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.models.files.saved_config import checked_config
+from keras_tagging.models.files.checks import checked_config
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -104,23 +104,6 @@ def test_beta_by_column(model):
         model.tag(words, beta={"upos": 2})
 
 
-def test_annotate_fills_the_columns(model):
-    found = list(model.annotate(GOLD))
-    for sentence, one, tags in zip(GOLD, found, model.tag(GOLD), strict=True):
-        assert one.tags == sentence.tags  # which it did not learn
-        named = {"pos": tags["upos"], "xpos": tags["xpos"], "feats": tags["feats"]}
-        assert one.columns == {**sentence.columns, **named}
-
-
-def test_the_tags_of_sentences_may_be_a_column():
-    given = [replace(s, tags=s.columns["pos"]) for s in TRAIN]
-    model = built(tags=("tags", "xpos"))
-    model.adapt(given)
-    [found] = model.annotate(given[:1])
-    [tags] = model.tag(given[:1])
-    assert found.tags == tags["tags"] and found.columns["xpos"] == tags["xpos"]
-
-
 # Figures
 
 
@@ -201,24 +184,6 @@ def test_one_column_of_it_is_a_tagger(model):
 # Training
 
 
-def test_a_single_named_column_equals_the_tags():
-    """All weights to the last bit, and all figures."""
-    tagged = [Sentence(s.tokens, gold(s, "xpos"), s.columns) for s in TRAIN[:8]]
-    fitting = {"epochs": 2, "batch_size": 4, "verbose": 0}
-    plain, named = built(tags=None), built(tags="xpos")
-    logs = [
-        model.fit(tagged, validation_data=tagged[:3], **fitting).history
-        for model in (plain, named)
-    ]
-    for one, other in zip(values(plain), values(named), strict=True):
-        np.testing.assert_array_equal(one, other)
-    for name, row in logs[0].items():
-        name = name.replace("val_", "val_xpos_")
-        np.testing.assert_array_equal(logs[1][name], row, err_msg=name)
-    assert [tags["xpos"] for tags in named.tag(GOLD)] == plain.tag(GOLD)
-    assert plain.column(None) is plain
-
-
 @pytest.mark.parametrize("decoder", ["softmax", "crf"])
 def test_the_loss_is_that_of_all_columns(decoder):
     """And its gradient reaches every output, and what they share."""
@@ -260,19 +225,6 @@ def test_the_loss_is_that_of_all_columns(decoder):
     for (one, other), weight in zip(trained, model.network.weights, strict=False):
         if weight.trainable:
             assert np.abs(one - other).max() > 0, weight.path
-
-
-def test_resumed_training_equals_uninterrupted(tmp_path):
-    def train(folder, epochs):
-        model = built(decay=None)
-        options = {"batch_size": 8, "verbose": 0, "resume": folder}
-        model.fit(TRAIN[:8], validation_data=TRAIN[:3], epochs=epochs, **options)
-        return model
-
-    train(tmp_path / "a", 1)
-    resumed, whole = train(tmp_path / "a", 2), train(tmp_path / "b", 2)
-    for one, other in zip(values(resumed), values(whole), strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_labels_that_a_loaded_model_does_not_know(model):
@@ -374,29 +326,6 @@ def test_fine_tuning_keeps_the_rows_of_known_labels(keep_labels, decoder):
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("i-rnn", {}, "a network that reads its own labels learns one column"),
-        ("bigru", {"decoder": "i-rnn"}, "a network that reads its own labels"),
-        ("bigru", {"columns": "pos"}, "'pos' is among columns= and tags=: a column"),
-        ("bigru", {"tags": ()}, "names of columns"),
-        ("bigru", {"tags": ("upos", "pos")}, "'upos' and 'pos' are the same column"),
-        ("bigru", {"tags": ("a", "top_a")}, "'top_a' gives 'top_a', that another"),
-        ("bigru", {"tags": ("a", "a_oov")}, "gives 'a_oov_accuracy', that another"),
-        ("bigru", {"tags": "joint"}, "that every such model has: rename the column"),
-        ("bigru", {"tags": "upos,xpos"}, "'upos,xpos' cannot be the name of a column"),
-        ("bigru", {"tags": "tokens"}, "'tokens' cannot be the name"),
-        ("bigru", {"tag_weights": (1.0, 2.0)}, "give one for each column of tags="),
-        ("bigru", {"tag_weights": (1.0, 0.0, 1.0)}, "numbers above 0"),
-        ("gru-parser", {}, "tags="),
-    ],
-)
-def test_settings_that_are_refused(name, options, message):
-    with pytest.raises(ValueError, match=message):
-        keras_tagging.build(name, **{"tags": NAMES, **options})
-
-
 def test_sentences_that_are_refused():
     words = Sentence(["a", "dog"], ["D", "N"], {"pos": ["D", "N"], "xpos": ["_", "_"]})
     for names, message in {
@@ -415,11 +344,3 @@ def test_sentences_that_are_refused():
     with pytest.raises(ValueError, match="constrained=True is for chunk tags"):
         built(tags=("upos", "xpos"), constrained=True).adapt(TRAIN)
     assert set(TAGS.values()) == {label for s in TRAIN for label in gold(s, "upos")}
-
-
-def test_a_loss_that_is_not_of_keras(model):
-    other = built()
-    other.adapt(TRAIN)
-    other.compile("sgd", loss=lambda y, p: 0.0)
-    with pytest.raises(ValueError, match="needs one keras.Loss, for all columns"):
-        other.fit(TRAIN, epochs=1, verbose=0)

@@ -154,21 +154,6 @@ def test_a_decoder_goes_the_whole_road(name, beam_width, tmp_path):
     check_road(model, tmp_path, served=True)
 
 
-@networks
-@pytest.mark.parametrize("recipe", ["fast", "paper"])
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_both_recipes_build(name, recipe, direction):
-    model = keras_tagging.build(name, recipe=recipe, direction=direction)
-    model.adapt(SENTENCES)
-    layers = ("backward", "forward") if direction == "bidirectional" else (direction,)
-    for layer in map(model.network.get_layer, layers):
-        assert layer.units == 100 and layer.go_backwards == (layer.name == "backward")
-        assert layer.label_input == NETWORKS[name]["label_input"]
-        assert layer.hidden_context == 3 * NETWORKS[name]["hidden_context"]
-        assert layer.label_context == 6
-    assert model.network.get_layer("word_embedding").output_dim == 200
-
-
 CASES = {
     "ie-rnn": {"direction": "bidirectional", "feedback": (1.0, 0.0), "l2": 1e-4},
     "bigru": {"beam_width": 2, "feedback": 0.5, "l2": 1e-4, "label_units": 12},
@@ -270,20 +255,6 @@ def test_network_equals_the_papers_equations(name, direction):
 
 
 # The decoder and the beam
-
-
-def test_a_decoder_is_a_network_above_the_recurrent_layers():
-    model = build_decoder(label_activation="sigmoid")
-    stack = model.network.get_layer("stack")
-    below = keras.Model(model.network.inputs[0], stack.output)
-    encoded = model.encode(SENTENCES)
-    ids, _, _ = encoded.batch(np.arange(len(SENTENCES)))
-    states = keras.ops.convert_to_numpy(below(ids))
-    weights = weights_of(model, "label_rnn")
-    rows = model.predict(SENTENCES)
-    for x, p in zip(states, rows, strict=True):
-        expected = label_rnn.run(x[: len(p)], weights, {"label_context": 2})["logits"]
-        np.testing.assert_allclose(p, probabilities(expected), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bigru", "shortcut-bilstm"])

@@ -8,7 +8,7 @@ from keras import ops
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.architectures import TAGGERS, architecture
+from keras_tagging.architectures import TAGGERS
 from keras_tagging.architectures.stacked_network import StackedNetwork
 from keras_tagging.layers.packing import packed
 
@@ -132,17 +132,3 @@ def test_a_window_that_shows_the_next_word_is_refused(name, options):
     )
     for remedy in ({"window": 0, "language_model": 0.1}, {"language_model": 0}):
         keras_tagging.build(name, **{**options, **remedy})
-
-
-@pytest.mark.one_backend
-def test_a_model_saved_with_such_a_window_still_loads():
-    entry = architecture("bigru")
-    saved = {**entry.settings().flat(), "window": 3, "language_model": 0.1}
-    assert entry.restored(saved)["language_model"] == 0.1
-
-
-def test_it_needs_words():
-    with pytest.raises(ValueError, match="language_model= predicts words"):
-        keras_tagging.build("bigru", words=False, language_model=0.1)
-    with pytest.raises(ValueError, match="language_model=-1"):
-        keras_tagging.build("bigru", language_model=-1)

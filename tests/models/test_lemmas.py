@@ -10,8 +10,7 @@ from conftest import TINY, WORDS_ONLY, randomize
 import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.data.lemmas.scripts import lemma_of, script_of
-from keras_tagging.encoding.label_columns import LabelColumn
-from keras_tagging.models.tagger.report import unknown_tags
+from keras_tagging.models.tagger.figures import unknown_tags
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -108,12 +107,6 @@ def test_the_loss_is_that_of_scripts(model):
     assert figures["lemma_loss"] == pytest.approx(np.mean(losses), rel=1e-5)
 
 
-def test_multi_tagging_of_lemmas(model):
-    table = model.column("lemma").multi_tagging(GOLD, betas=[1e-9])
-    # all scripts are assigned; of 14 words, two need one that is unknown
-    assert table["word"].tolist() == pytest.approx([11 / 13])
-
-
 def test_unknown_scripts_are_counted(model):
     one = model.column("lemma")
     words = [sentence("mice", "a", lemmas=["mouse", "a"])]
@@ -136,12 +129,6 @@ def test_it_learns_them(tmp_path):
     assert again.tag(GOLD) == model.tag(GOLD)
 
 
-def test_rare_scripts_may_be_left_out():
-    model = keras_tagging.build("bigru", **SMALLER, tags="lemma", min_count=2)
-    model.adapt(TRAIN)
-    assert set(model.tags["lemma"]) == {";|", ";|-"}
-
-
 def test_taggers_that_learnt_lemmas_as_they_are(model):
     """Those of earlier versions: their labels are no scripts."""
     config = json.loads(json.dumps(model.get_config()))
@@ -151,10 +138,6 @@ def test_taggers_that_learnt_lemmas_as_they_are(model):
     old = keras_tagging.Tagger.from_config(config)
     [tags] = old.tag([["Dogs"]])
     assert tags["lemma"][0] in old.tags["lemma"]
-
-
-def test_chunks_are_not_looked_for_in_scripts():
-    assert not LabelColumn("lemma", ["!B-x", "!I-x"], scripts=True).has_chunks
 
 
 def test_onnx_gives_lemmas(model, tmp_path):

@@ -1,18 +1,14 @@
 """Parsers on a small part of the demo corpus: training and trees."""
 
-from dataclasses import replace
-
 import keras
 import numpy as np
 import pytest
 from layers.gradients import gradients
 from models.parsers import (
     CROSSING,
-    DEMO,
     DEV,
     EMPTY,
     LEARNING,
-    PLAIN,
     TRAIN,
     build,
     equal,
@@ -55,24 +51,6 @@ def test_training_learns_the_training_trees(name):
     assert figures["las"] == max(history.history["val_las"])
     assert figures["uas"] >= figures["las"]
     assert model.metadata["epochs"] == 18
-
-
-def test_development_trees_of_other_relations(model):
-    others = [
-        replace(s, columns={**s.columns, "deprel": ["else"] * len(s)}) for s in DEV
-    ]
-    message = "none of the dependency labels of the development sentences .'else'.: its"
-    with pytest.raises(ValueError, match=message):
-        model.fit(TRAIN, validation_data=others, verbose=0)
-
-
-def test_equal_seeds_give_equal_weights():
-    """Of what training draws, that of a run that is resumed is compared below."""
-    one, again, other = (build(seed=seed) for seed in (1, 1, 2))
-    for model in (one, again, other):
-        model.adapt(TRAIN)
-    assert equal(weights(one), weights(again))
-    assert not equal(weights(one), weights(other))
 
 
 class Interrupt(keras.callbacks.Callback):
@@ -127,21 +105,6 @@ def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     assert len(model.parse(DEV[:3])) == 3
 
 
-@pytest.mark.usefixtures("eager")
-def test_the_penalty_is_once_an_epoch():
-    """A batch bears the share of its moves: lambda / 2 |theta|^2 (section 5)."""
-    penalised, loss = [], []
-    for l2, found in ((0.1, penalised), (0.0, loss)):
-        model = random_parser(l2=l2, **PLAIN)
-        model.compile(keras.optimizers.SGD(0.0), model.loss)
-        for sentences in (TRAIN[:2], TRAIN[:4]):
-            history = model.fit(sentences, epochs=1, batch_size=9, verbose=0)
-            found += history.history["loss"]
-    size = sum(np.sum(np.square(weight)) for weight in model.trainable_weights)
-    for one, other in zip(penalised, loss, strict=True):
-        assert one - other == pytest.approx(0.1 / 2 * size, rel=1e-4)
-
-
 # Trees
 
 
@@ -169,21 +132,6 @@ def test_a_batch_equals_one_by_one(model, width):
     model.beam_width = 1
     if width > 1:
         assert model.predict([EMPTY, *DEV]) != together
-
-
-def test_lists_give_lists_and_generators_generators(model, monkeypatch):
-    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 3)
-    expected = model.parse(DEV)
-    assert isinstance(expected, list) and model.parse(tuple(DEV)) == expected
-    read = []
-    found = model.parse(read.append(s) or s for s in DEV)
-    assert not read
-    assert next(found) == expected[0] and len(read) == 3
-    assert [expected[0], *found] == expected
-    assert model.parse([]) == []
-    for whole in (DEMO, "She sleeps"):
-        with pytest.raises(ValueError, match="corpus|running text"):
-            model.parse(whole)
 
 
 @pytest.mark.parametrize("subtypes", [False, True])
@@ -226,12 +174,6 @@ def test_evaluate_equals_a_hand_count(model, subtypes, monkeypatch):
     assert list(found) == ["uas", "las", "label_accuracy", "ucm", "lcm"]
     assert 0 < found["lcm"] < 1 and found["las"] < found["uas"] < 1
     assert model.scores(given, subtypes=subtypes).las == found["las"]
-
-
-def test_punctuation_may_be_left_out(model):
-    found = model.scores(DEV, punctuation="ptb")
-    stops = [tag for s in DEV for tag in s.columns["pos"] if tag in {".", ","}]
-    assert found.words == sum(map(len, DEV)) - len(stops)
 
 
 # Non-projective trees
@@ -291,15 +233,3 @@ def test_a_file_without_a_system_is_arc_standard():
     del config["settings"]["system"]
     again = Parser.from_config(config)
     assert again.settings["system"] == again.scorer.system.name == "arc-standard"
-
-
-@pytest.mark.usefixtures("eager")
-def test_a_parser_that_reads_no_words():
-    parser = fitted("ffn-parser", TRAIN[:8], words=False, tags="pos")
-    assert parser.features.names == ("pos",)
-    assert len(parser.parse(DEV)) == len(DEV)
-
-
-def test_only_taggers_are_fine_tuned():
-    with pytest.raises(ValueError, match="^a parser cannot be retargeted: build one"):
-        build("ffn-parser").retarget(TRAIN, keep_labels=True)

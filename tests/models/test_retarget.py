@@ -187,13 +187,6 @@ def test_what_cannot_be_is_refused(arguments, message):
         trained().retarget(NEW, **arguments)
 
 
-def test_a_model_without_vocabularies_and_sentences_without_tags():
-    with pytest.raises(ValueError, match="no vocabularies yet"):
-        keras_tagging.build("bigru", **TINY).retarget(NEW)
-    with pytest.raises(ValueError, match="tags"):
-        trained().retarget([Sentence(["a"])])
-
-
 def test_a_network_that_reads_probabilities_keeps_its_tags():
     model = keras_tagging.build("jordan-rnn", units=5, seed=1)
     model.adapt(OLD)

@@ -223,9 +223,3 @@ def test_other_folders_and_files_are_left_alone(tmp_path, tagger):
             tagger.export(path)
     assert (tmp_path / "file.txt").read_text() == "mine"
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_top_k_of_nothing_is_refused(tmp_path, tagger):
-    with pytest.raises(ValueError, match="top_k=0"):
-        tagger.export(tmp_path / "served", top_k=0)
-    assert not (tmp_path / "served").exists()

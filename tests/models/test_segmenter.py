@@ -7,13 +7,9 @@ import pytest
 from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
-from keras_tagging import Sentence
-from keras_tagging.architectures.parser_network import ENCODERS
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.models.files.saved_config import checked_config, least_weights
-from keras_tagging.segmenting.segmentation import LABELS
-from keras_tagging.segmenting.symbols import TextStream
+from keras_tagging.models.files.checks import checked_config, least_weights
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -38,35 +34,6 @@ def test_figures(segmenter, everything, treebanks):
     assert table.loc["words", ["gold", "predicted", "f1"]].tolist() == [words, words, 1]
     assert table.loc["multiwords", "gold"] == 17
     assert "142 characters, 17 multiword tokens" in segmenter.size
-
-
-def test_figures_of_another_language(segmenter, treebanks):
-    """Labels of characters by hand: the loss, and a sentence too few."""
-    [first, second, *_] = treebanks["english"]
-    scored = list(segmenter.segmentation.scored(TextStream(text_of([first, second]))))
-    logits = np.concatenate([scores for _, scores in scored])
-    chances = np.exp(logits - logits.max(-1, keepdims=True))
-    chances /= chances.sum(-1, keepdims=True)
-    gold, symbols = {}, scored[0][0].symbols
-    for sentence, start in ((first, 0), (second, len(first.surface.text) + 1)):
-        ends = [start + end - 1 for _, end in sentence.surface.spans]
-        kinds = ["multiword" if n > 1 else "token" for n in sentence.surface.words]
-        gold |= dict(zip(ends, kinds, strict=True))
-        gold[ends[-1]] = "sentence"
-    losses = [
-        -np.log(chances[i, LABELS.index(gold.get(offset, "inside"))])
-        for i, offset in enumerate(symbols.offsets.tolist())
-        if chr(symbols.codes[i]) != " "
-    ]
-    figures = segmenter.evaluate([first, second], return_dict=True)
-    assert figures["loss"] == pytest.approx(np.mean(losses), rel=1e-4)
-    # two sentences that stand in one
-    joined = [
-        Sentence(first.tokens + second.tokens, surface=surface)
-        for surface in [both(first.surface, second.surface)]
-    ]
-    found = segmenter.evaluate(joined, return_dict=True)
-    assert (found["token_f1"], found["sentence_f1"], found["f1"]) == (1, 0, 0.5)
 
 
 def both(first, second):
@@ -128,30 +95,6 @@ def test_a_resumed_run_ends_alike(treebanks, tmp_path):
         model().fit(other, validation_data=sentences, epochs=2, resume=tmp_path)
 
 
-@pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("encoder", ENCODERS)
-def test_every_stack(encoder, treebanks):
-    model = keras_tagging.build(
-        "segmenter", **TINY | {"encoder": encoder, "num_layers": 2, "window": 8}
-    )
-    model.fit(treebanks["vietnamese"][:1], epochs=1, verbose=0)
-    found = list(model.segment("Trời rất đẹp."))
-    assert "".join("".join(s.surface.text.split()) for s in found) == "Trờirấtđẹp."
-
-
-@pytest.mark.usefixtures("eager")
-def test_tokens_have_spaces_only_if_training_had(treebanks):
-    text = "a b  c\n\nd"
-    for language, spaces in (("english", False), ("vietnamese", True)):
-        model = keras_tagging.build("segmenter", **TINY)
-        model.adapt(treebanks[language])
-        assert model.spaces is spaces
-        # nothing ends by itself, and no sentence before its text does
-        model.network.get_layer("logits").bias.assign([9.0, 3, 0, 0, 0])
-        found = [s.surface.tokens for s in model.segment(text)]
-        assert found == ([["a b  c"], ["d"]] if spaces else [["a", "b", "c"], ["d"]])
-
-
 def test_the_network_is_told_nothing_of_white_space(segmenter):
     """Indentation, wrapped lines and spaces of any kind are blanks."""
     plain = "Anna doesn't like rainy days. She can't swim"
@@ -159,36 +102,6 @@ def test_the_network_is_told_nothing_of_white_space(segmenter):
     assert [s.surface.tokens for s in segmenter.segment(plain)] == [
         s.surface.tokens for s in segmenter.segment(odd)
     ]
-
-
-@pytest.mark.parametrize(
-    "overrides, message",
-    [
-        ({"word_dim": 3}, "segmenter keyword 'word_dim'"),
-        ({"window": 0}, "window=0: it is from 8 to 10,000"),
-        ({"encoder": "gru"}, "encoder='gru': known are .*did you mean 'bigru'"),
-        ({"embeddings": "file"}, "segmenter keyword 'embeddings'"),
-    ],
-)
-def test_wrong_keywords(overrides, message):
-    with pytest.raises(ValueError, match=message):
-        keras_tagging.build("segmenter", **overrides)
-
-
-def test_what_a_segmenter_does_not_do(untrained, everything, tmp_path):
-    with pytest.raises(ValueError, match="which no SavedModel does: .* NAME.onnx"):
-        untrained.export(tmp_path / "served")
-    with pytest.raises(ValueError, match="cannot be compared"):
-        untrained.counts(everything, ["f1"])
-    with pytest.raises(ValueError, match="has no text: read CoNLL-U with surface=True"):
-        untrained.evaluate([Sentence(["a"])])
-    with pytest.raises(ValueError, match="vocabularies already"):
-        untrained.adapt(everything)
-    with pytest.raises(ValueError, match="no vocabularies yet"):
-        keras_tagging.build("segmenter").segment("a")
-    for nothing in ([], [Sentence([])]):
-        with pytest.raises(ValueError, match="nothing to learn from"):
-            keras_tagging.build("segmenter").fit(nothing)
 
 
 @pytest.mark.parametrize(

@@ -78,15 +78,6 @@ def test_the_saved_model(tmp_path):
     check_answers(model, {name: value.numpy() for name, value in answers.items()})
 
 
-def test_the_onnx_file(model, onnx_file):
-    found = runtime.load(onnx_file)
-    assert found.tags == model.tags and found.column_names == NAMES
-    given = request([Sentence(tokens) for tokens in GIVEN])
-    names = [output.name for output in found.session.get_outputs()]
-    answers = found.session.run(names, given)
-    check_answers(model, dict(zip(names, answers, strict=True)))
-
-
 def test_the_runtime(model, onnx_file):
     found = runtime.load(onnx_file)
     assert found.tag(GIVEN) == model.tag(GIVEN)

@@ -1,15 +1,12 @@
 """Shift-reduce CCG parsers: trained, saved, exported, and what files may say."""
 
-import json
-
 import numpy as np
 import pytest
 from ccg.trees import tree
 from derivations import np_of
-from models.test_ccg_parser import GOLD, program, trees
+from models.test_ccg_parser import GOLD, trees
 
 import keras_tagging
-from keras_tagging.architectures import architecture
 from keras_tagging.architectures.shift_reduce_network import CELLS
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.ccg.auto import FRAGMENTS, Node
@@ -114,27 +111,6 @@ def test_figures_are_those_of_its_derivations(model):
     assert {name: figures[name] for name in scores} == scores
 
 
-def test_derive_takes_a_beam(model, ccg_parser, tmp_path, capsys):
-    text = tmp_path / "text.txt"
-    text.write_text("she sleeps .\n", "utf-8")
-    for name, one in (("moves", model), ("chart", ccg_parser)):
-        one.save(tmp_path / f"{name}.keras")
-    args = [text, "--beam-width", 2, "--nbest", 2, "--output", "json"]
-    assert program("derive", tmp_path / "moves.keras", *args) == 0
-    [row] = map(json.loads, capsys.readouterr().out.splitlines())
-    assert len(row["derivations"]) == 2
-    assert program("derive", tmp_path / "chart.keras", *args) == 2
-    assert "ccg-parser, whose search has no beam" in capsys.readouterr().err
-
-
-def test_it_is_compared_with_a_chart(model, ccg_parser):
-    for figure in ("labelled", "supertags"):
-        told = keras_tagging.compare(model, ccg_parser, GOLD, figure=figure)
-        assert told.difference == 0 and told.figure == figure
-    with pytest.raises(ValueError, match="dependencies"):
-        keras_tagging.compare(model, ccg_parser, GOLD, figure="uas")
-
-
 def test_every_cell_and_derivations_that_no_moves_build():
     changed = tree("S", tree("X", tree("Y", "a|NP")))
     odd = sentence_of(["a"], ["NP"], derivation=Derivation(changed))
@@ -209,10 +185,3 @@ def test_a_chart_has_what_the_beam_has_dropped(monkeypatch):
     cat, sees = np_of("the", "cat"), tree(r"S\NP", r"sees|(S\NP)/NP", "her|NP")
     found = heads_inside(Derivation(Node(FRAGMENTS, 0, (cat, sees))))
     assert np.argwhere(found).tolist() == [[0, 2], [3, 3]] and found.max() > 0
-
-
-def test_settings():
-    keywords = architecture("ccg-shift-reduce").keywords
-    assert {"beta", "beam_width", "tag_weight", "cell", "units"} <= {*keywords}
-    with pytest.raises(ValueError, match="cell='gro'"):
-        keras_tagging.build("ccg-shift-reduce", cell="gro")

@@ -7,7 +7,6 @@ from models.parsers import TRAIN, random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence
-from keras_tagging.pipelines.word_sharing import shared_parts
 from keras_tagging.vectors import WordVectors
 
 TAGGED = random_sentences(12, 1)
@@ -66,25 +65,6 @@ def test_half_precision_rounds_the_vectors_alone(model):
         if name == f"{table}_embedding":
             b = b.astype("float16").astype("float32")
         np.testing.assert_array_equal(a, b)
-
-
-def test_what_is_refused(model, tagger):
-    for words in (-1, True, 1.5, "gnu"):
-        with pytest.raises(ValueError, match=f"words={words!r}: give the number"):
-            model.shrink_vectors(words)
-    with pytest.raises(ValueError, match="words= has other things than words"):
-        model.shrink_vectors([1])
-    with pytest.raises(ValueError, match="has 'nosuchword' and the like, and this mo"):
-        model.shrink_vectors(["nosuchword"])
-    assert model.shrink_vectors([]).metadata["shrunk"]
-    with pytest.raises(ValueError, match="7 is no list of words: give one, or sent"):
-        model.shrink_vectors(2, keep=7)
-    with pytest.raises(ValueError, match="dtype"):
-        model.shrink_vectors(dtype="int8")
-    with pytest.raises(ValueError, match="no vectors of words that training lacks"):
-        tagger.shrink_vectors(1)
-    with pytest.raises(ValueError, match="no vocabularies"):
-        keras_tagging.build("bigru").shrink_vectors(1)
 
 
 def test_parsers_keep_their_trees(parser, tmp_path):
@@ -149,25 +129,6 @@ def test_vectors_of_training_words_stay(word, lookup, keep, kept):
     words = ["zebra", "unheard", *kept]
     for a, b in zip(predict(small, *words), predict(model, *words), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_cased_words_that_start_as_vectors_stay():
-    words = ["gnu", "Rome", "Oslo", "rome"]
-    given = WordVectors(words, np.ones((4, 4), "float32"))
-    model = cased_tagger("Rome", vectors=None, embeddings=given)
-    kept = model.shrink_vectors(0).vocabularies["word"]
-    assert sorted(kept) == ["Rome", "rome", "unheard"]
-
-
-def test_parts_keep_the_vectors_of_each_other_and_still_share_them():
-    first = cased_tagger("Rome", tags="pos")
-    second = cased_tagger("1999", tags="xpos")
-    assert first.shrink_vectors(1).vocabularies != second.shrink_vectors(1).vocabularies
-    small = Pipeline(first=first, second=second).shrink_vectors(1, keep=["Oslo"])
-    kept = ["zebra", "Rome", "ROME", "rome", "0", "Oslo"]
-    for part in small.parts.values():
-        assert part.vocabularies["vector"] == kept
-    assert shared_parts(small.parts) == {"vector": ["first", "second"]}
 
 
 def test_parts_of_a_pipeline_are_shrunk_alike(parser):

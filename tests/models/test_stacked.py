@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from cells.cases import CASES, UNITS, make, named_weights
+from cells.cases import named_weights
 from conftest import WORDS_ONLY, computing_once, random_sentences, randomize
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
 from selection import slow_but
@@ -97,41 +97,6 @@ CELLS = {
         "block-learned-bernoulli",
     ),
 }
-LOWER = {"num_layers": 2}  # of rows that differ in what the first layer reads
-ROWS = {
-    # Wu et al. (2016), Table 2, and the most of the cells of Wu et al. (2017)
-    "H-LSTM": ("highway-bilstm", {}),
-    "RHN": ("rhn", {"depth": 3, "output_gate": True}),
-    "mixed, both": ("shortcut-bilstm", {**MIXED, "cell_shortcut": True}),
-    # Table 1
-    "no char": ("skip-bilstm", {"characters": 0, **LOWER}),
-    "no dropout": ("skip-bilstm", {"layer_dropout": 0, "window_dropout": 0}),
-    # Wu et al. (2017), Table 4
-    "k = 0": ("shortcut-bilstm", {"window": 0, **LOWER}),
-    "k = 5": ("shortcut-bilstm", {"window": 5, **LOWER}),
-    "k = 7": ("shortcut-bilstm", {"window": 7, **LOWER}),
-    "l_w = 0": ("shortcut-bilstm", {"characters": 0, **LOWER}),
-    "l_w = 3": ("shortcut-bilstm", {"characters": 3, **LOWER}),
-    "l_w = 7": ("shortcut-bilstm", {"characters": 7, **LOWER}),
-    "character only": (
-        "shortcut-bilstm",
-        {"words": False, "capitals": False, **LOWER},
-    ),
-}
-
-
-@pytest.mark.parametrize("row", CELLS)
-def test_rows_build_the_cells_of_the_cases_by_keywords(row):
-    name, overrides, case = CELLS[row]
-    settings = keras_tagging.build(name, recipe="paper", **overrides).settings
-    found, expected = settings.cell(UNITS, seed=1), make(CASES[case])
-    assert type(found) is type(expected)
-    found, expected = found.get_config(), expected.get_config()
-    other = {"name", "seed", "dtype", "appended_inputs"}  # the last of cells alone
-    other |= {name for name in found if name.endswith("initializer")}
-    assert {k: found[k] for k in found if k not in other} == {
-        k: expected[k] for k in expected if k not in other
-    }
 
 
 def paper_model(name, **overrides):
@@ -139,23 +104,6 @@ def paper_model(name, **overrides):
     model = keras_tagging.build(name, recipe="paper", **overrides)
     model.adapt(SENTENCES)
     return model
-
-
-SLOW_ROWS = {"k = 5", "k = 7", "l_w = 3", "l_w = 7"}  # as others, of other sizes
-
-
-@pytest.mark.parametrize("row", slow_but(ROWS.keys() - SLOW_ROWS, ROWS))
-def test_other_rows_build_by_keywords_and_train_all_their_weights(row):
-    name, overrides = ROWS[row]
-    overrides = {"learning_rate": 1.0, "decay": None, **overrides}
-    model = randomize(paper_model(name, **overrides))
-    before = [np.array(w) for w in model.network.trainable_variables]
-    model.run_eagerly = True  # nothing is run often enough to be worth compiling
-    short = [s for s in SENTENCES if len(s) <= 3]
-    model.fit(short, epochs=1, batch_size=12, restore_best=False, verbose=0)
-    assert len(before) > 10
-    for old, weight in zip(before, model.network.trainable_variables, strict=True):
-        assert abs(np.array(weight) - old).max() > 0, weight.path
 
 
 W16 = {
@@ -367,12 +315,6 @@ def test_bernoulli_gates_are_repeatable_by_seed():
     assert abs(one - three).max() > 1e-6
 
 
-@pytest.mark.parametrize("name", ["rhn", "skip-bilstm"])
-def test_biases_may_be_negative(name):
-    bias = "transform_bias" if name == "rhn" else "forget_bias"
-    assert keras_tagging.build(name, **{bias: -2}).settings[bias] == -2
-
-
 # The other needs a graph; layers train with it in `tests/layers/test_plain_models.py`.
 HALF = pytest.param("mixed_float16", "softmax", marks=pytest.mark.slow)
 
@@ -406,39 +348,6 @@ def test_mixed_precision_trains_like_full(policy, decoder):
     np.testing.assert_allclose(mixed, full, rtol=0.05)
 
 
-@pytest.mark.parametrize(
-    "name, overrides, message",
-    [
-        ("skip-bilstm", {"skip": None}, "leaves nothing to gate: give gate=None"),
-        ("skip-bilstm", {"skip": "output"}, "skip='output'"),
-        ("shortcut-bilstm", {"gate": None}, "need a gate"),
-        ("bilstm", {"skip": "outputs"}, "unknown bilstm keyword 'skip'"),
-        ("rhn", {"depth": 0}, "depth=0"),
-        ("skip-bilstm", {"merge": "both"}, "merge='both'"),
-        ("skip-bilstm", {"input_layer": "relu"}, "input_layer='relu'"),
-        ("skip-bilstm", {"initializer": "zeros"}, "initializer='zeros'"),
-        ("skip-bilstm", {"window": 4}, "window=4"),
-    ],
-)
-def test_impossible_settings_are_refused_before_any_corpus_is_read(
-    name, overrides, message
-):
-    with pytest.raises(ValueError, match=message):
-        keras_tagging.build(name, **overrides)
-
-
-def test_skip_from_an_input_of_another_size_names_the_remedy():
-    with pytest.raises(ValueError, match='give input_layer="tanh"'):
-        paper_model("skip-bilstm", input_layer=None)
-
-
-def test_another_seed_gives_other_weights():
-    first, second = (paper_model("bilstm", seed=seed) for seed in (1, 2))
-    pairs = zip(first.get_weights(), second.get_weights(), strict=True)
-    for one, other in pairs:
-        assert not one.any() or abs(one - other).max() > 1e-4
-
-
 @pytest.mark.parametrize("name", ["bilstm", "bigru"])
 @pytest.mark.parametrize("initializer", ["orthogonal", "glorot"])
 def test_initial_recurrent_matrices(name, initializer):
@@ -459,13 +368,3 @@ def test_initial_recurrent_matrices(name, initializer):
         if initializer == "glorot":
             limit = np.sqrt(6 / 80)
             assert 0.9 * limit < np.abs(kernel).max() <= limit
-
-
-def test_a_bilstm_with_peepholes_is_the_cell_with_them():
-    model = keras_tagging.build("bilstm", **SIZES, peepholes=True, num_layers=2)
-    model.adapt(SENTENCES)
-    model.run_eagerly = True
-    names = {weight.name for weight in model.network.weights}
-    assert {"peephole_i", "peephole_f", "peephole_o"} <= names
-    assert "depth_kernel" not in names
-    model.fit(SENTENCES, epochs=1, verbose=0)

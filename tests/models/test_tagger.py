@@ -11,7 +11,7 @@ import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 
 import keras_tagging
-from keras_tagging import Corpus, Sentence
+from keras_tagging import Sentence
 from keras_tagging.encoding import batching
 from keras_tagging.vectors import WordVectors
 
@@ -59,12 +59,6 @@ def test_a_sentence_alone_equals_itself_among_longer_ones(tagger):
         np.testing.assert_allclose(rows, alone, atol=1e-6)
         assert rows.shape == (len(sentence), len(tagger.tags))
         np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-5)
-
-
-def test_probabilities_differ_between_tokens(tagger):
-    """What the other tests compare is no constant."""
-    (rows,) = tagger.predict([["the", "dog", "barks"]])
-    assert np.abs(rows[0] - rows[1]).max() > 0.01
 
 
 @pytest.mark.parametrize("token", ODD_TOKENS, ids=lambda token: ascii(token[:9]))
@@ -127,12 +121,6 @@ def test_all_tags_are_given_in_short_slices(tagger, monkeypatch):
     assert [len(part) for part in batching.slices(words, entries=10**9)] == [1] * 9
 
 
-@pytest.mark.parametrize("beta", [-0.1, 1.5])
-def test_a_wrong_beta_is_told_at_once(tagger, beta):
-    with pytest.raises(ValueError, match="beta"):
-        tagger.tag(iter([["a"]]), beta=beta)
-
-
 def test_a_long_sentence_is_neither_cut_nor_refused(tagger):
     long = ["the", "dog"] * 5000
     (tags,) = tagger.tag([long])
@@ -157,27 +145,6 @@ def test_lists_give_lists_and_generators_give_generators(tagger, monkeypatch):
     assert read == []
     assert [next(tagged) for _ in range(4)] == expected
     assert len(read) == 6
-
-
-@pytest.mark.parametrize(
-    "sentences, message",
-    [
-        ("Show me", "a sentence is a list of words"),
-        (["Show", "me"], "a sentence is a list of words"),
-        ([["a"], [1]], "a list of words, not"),
-        (Corpus(GOLD), "give its train, dev or test"),
-    ],
-)
-def test_what_is_no_sentence_is_refused(tagger, sentences, message):
-    for method in (tagger.tag, tagger.predict):
-        with pytest.raises(ValueError, match=message):
-            method(sentences)
-
-
-def test_predict_of_nothing(tagger):
-    assert tagger.predict([]) == []
-    (rows,) = tagger.predict([[]])
-    assert rows.shape == (0, len(tagger.tags))
 
 
 # Evaluation
@@ -273,23 +240,6 @@ def test_a_second_adapt_is_refused(train_sentences, tagger):
 
 
 @pytest.mark.parametrize(
-    "sentences, settings, message",
-    [
-        ([], {}, "no tag to learn"),
-        ([Sentence([], [])], {}, "no tag to learn"),
-        (GOLD, {"min_count": 99}, "no tag occurs min_count=99 times"),
-        ([["a", "b"]], {}, "sentence 1 has no tags"),
-        (Corpus(GOLD), {}, "a whole corpus"),
-        (GOLD, {"columns": ("pos",)}, "sentence 1 has no column 'pos'.*it has: none"),
-    ],
-)
-def test_sentences_without_what_training_needs(sentences, settings, message):
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY, **settings)
-    with pytest.raises(ValueError, match=message):
-        model.fit(sentences, verbose=0)
-
-
-@pytest.mark.parametrize(
     "options, message",
     [
         ({"batch_size": 0}, "batch_size=0: it is 1 or more"),
@@ -340,11 +290,6 @@ def test_what_a_fitted_model_cannot_learn_is_told(tmp_path):
         loaded.fit(some, epochs=2, verbose=0)
     [told] = [warning for warning in found if "know" in str(warning.message)]
     assert told.filename == __file__
-
-
-def test_tags_are_by_frequency(tagger, train_sentences):
-    tags = [tag for s in train_sentences for tag in s.tags]
-    assert tagger.tags == sorted(set(tags), key=lambda tag: (-tags.count(tag), tag))
 
 
 # Saving
@@ -430,19 +375,6 @@ def test_what_is_loaded_is_the_same_model_and_trains_on(saved, train_sentences):
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:You are saving a model that has not yet been b")
-def test_unfitted_models_are_saved_too(tmp_path, train_sentences):
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
-    model.save(tmp_path / "new.keras")
-    loaded = keras_tagging.load(tmp_path / "new.keras")
-    for each in (model, loaded):
-        each.adapt(train_sentences)
-    for one, other in zip(
-        model.network.get_weights(), loaded.network.get_weights(), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_unfitted_models_with_vectors_in_memory_are_not_saved(tmp_path):
     vectors = WordVectors(["a"], np.ones((1, 2), "float32"))
     model = keras_tagging.build("bigru", **TINY, vectors=vectors)
@@ -497,14 +429,3 @@ def test_save_and_load_tell_what_is_wrong(tmp_path, tagger):
     (tmp_path / "broken.keras").write_bytes(b"PK no zip")
     with pytest.raises(ValueError, match="broken.keras"):
         keras_tagging.load(tmp_path / "broken.keras")
-
-
-def test_one_label_for_all_tokens_is_refused():
-    model = keras_tagging.build("bigru", **TINY)
-    sentences = [Sentence(["a", "b"], ["O", "O"])] * 3
-    with pytest.raises(ValueError, match="all 6 tokens have the label 'O'; there is"):
-        model.fit(sentences, epochs=1, verbose=0)
-    chunks = [Sentence(["a", "b"], ["O", "O"], {"ne": ["B-X", "I-X"]})] * 3
-    with pytest.raises(ValueError, match="column 'ne' looks like IOB2"):
-        model.adapt(chunks)
-    assert model.network is None

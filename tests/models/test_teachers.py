@@ -22,7 +22,7 @@ CORPUS = Corpus(random_sentences(9, 1), random_sentences(4, 2))
 PLAIN = {**TINY, **WORDS_ONLY, "batch_size": 4, "dropout": 0.3, "decay": None}
 
 
-def pupil(corpus=CORPUS, **settings):
+def student(corpus=CORPUS, **settings):
     model = keras_tagging.build("bigru", **PLAIN | settings)
     model.adapt(corpus.train)
     return model
@@ -31,12 +31,12 @@ def pupil(corpus=CORPUS, **settings):
 @pytest.fixture(scope="module")
 def teacher():
     """Two members with random weights, of the labels of the corpus."""
-    members = [pupil(Corpus(CORPUS.train[::-1]), seed=seed) for seed in (5, 6)]
+    members = [student(Corpus(CORPUS.train[::-1]), seed=seed) for seed in (5, 6)]
     return Teacher(Ensemble(members), "runs/ensemble", "0" * 64)
 
 
 def run(out, corpus=CORPUS, teacher=None, resume=False, epochs=2, **settings):
-    model = pupil(corpus, **settings)
+    model = student(corpus, **settings)
     if teacher is not None:
         teacher.check(model)
     options = {"tensorboard": False, "verbose": 0, "epochs": epochs}
@@ -62,7 +62,7 @@ def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path, seve
     if several:
         corpus = Corpus(columned(CORPUS.train), columned(CORPUS.dev))
         settings = {"tags": ("upos", "feats"), "tag_weights": (1.0, 0.4)}
-    other = Teacher(pupil(corpus, seed=7, **settings), "runs/x", "1" * 64, 0.0, 2.0)
+    other = Teacher(student(corpus, seed=7, **settings), "runs/x", "1" * 64, 0.0, 2.0)
     found = run(tmp_path / "one", corpus, other, **settings)
     assert same(found, run(tmp_path / "two", corpus, **settings))
     heavy = Teacher(other.model, "runs/x", "1" * 64, 0.5)
@@ -70,8 +70,8 @@ def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path, seve
 
 
 def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypatch):
-    taught = with_weight(teacher, 0.6, 2.0)
-    expected = run(tmp_path / "whole", teacher=taught)
+    distilling = with_weight(teacher, 0.6, 2.0)
+    expected = run(tmp_path / "whole", teacher=distilling)
     asked = []
     of = SoftTargets.of
 
@@ -88,7 +88,7 @@ def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(run_folder, "save_run", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(out, teacher=taught, epochs=1)
+            run(out, teacher=distilling, epochs=1)
     [kept] = out.glob("teacher-*.npz")
     assert len(kept.stem) == len("teacher-") + 16 and len(asked) == 1
     assert len(SoftTargets.load(kept)) == len(CORPUS.train)
@@ -96,30 +96,30 @@ def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypa
         run(out, teacher=with_weight(teacher, 0.5), resume=True)
     with pytest.raises(ValueError, match="a run with other soft targets"):
         run(out, resume=True)
-    found = run(out, teacher=taught, resume=True)
+    found = run(out, teacher=distilling, resume=True)
     assert same(found, expected) and len(asked) == 1
     # what the end of a run needs no longer
     assert not list(out.glob("teacher-*")) and not (out / "resume.npz").exists()
     about = json.loads((out / "metadata.json").read_text())["teacher"]
-    assert about == found.metadata["teacher"] == taught.about
+    assert about == found.metadata["teacher"] == distilling.about
     assert about["model"] == "ensemble of bigru, bigru" and about["weight"] == 0.6
     loaded = keras_tagging.load(out / "model.keras")
     assert loaded.metadata["teacher"]["sha256"] == "0" * 64
 
 
 def test_the_file_is_of_one_teacher_and_of_these_sentences(tmp_path, teacher):
-    teacher.lessons(CORPUS.train, tmp_path)
+    teacher.fit_arguments(CORPUS.train, tmp_path)
     [kept] = tmp_path.glob("teacher-*.npz")
     kept.write_bytes(b"PK")
     with pytest.raises(ValueError, match="damaged.*remove the file") as error:
-        teacher.lessons(CORPUS.train, tmp_path)
+        teacher.fit_arguments(CORPUS.train, tmp_path)
     assert str(kept) in str(error.value) and "\n" not in str(error.value)
     # also where a column alone differs, which a teacher may read
     first, *others = CORPUS.train
     changed = replace(first, columns={"pos": ["x"] * len(first)})
-    teacher.lessons([changed, *others], tmp_path)
+    teacher.fit_arguments([changed, *others], tmp_path)
     other = Teacher(teacher.model, teacher.path, "1" * 64)
-    other.lessons(CORPUS.train, tmp_path)
+    other.fit_arguments(CORPUS.train, tmp_path)
     assert len([*tmp_path.glob("teacher-*.npz")]) == 3
 
 
@@ -136,14 +136,16 @@ def test_the_digest_is_that_of_the_file(tmp_path):
 
 
 def test_labels_that_one_of_them_lacks(teacher):
-    assert teacher.check(pupil()) == []
+    assert teacher.check(student()) == []
     fewer = Corpus([Sentence(["the", "dog"], ["D", "N"]), Sentence(["a"], ["new"])])
-    missed, more = teacher.check(pupil(fewer))
+    missed, more = teacher.check(student(fewer))
     assert missed == (
         "The teacher lacks 1 of 3 labels in 'tags' ('new'), and gives them no "
         "probability"
     )
-    assert more.startswith("4 labels of the teacher in 'tags' are none of the pupil's")
+    assert more.startswith(
+        "4 labels of the teacher in 'tags' are none of the student's"
+    )
 
 
 def test_pupils_that_are_refused_before_anything_is_computed(teacher):
@@ -152,20 +154,20 @@ def test_pupils_that_are_refused_before_anything_is_computed(teacher):
             of.check(model)
         assert "\n" not in str(error.value)
 
-    refused("a CRF learns whole paths", pupil(decoder="crf"))
-    refused("bigru, which reads its own labels", pupil(decoder="i-rnn"))
+    refused("a CRF learns whole paths", student(decoder="crf"))
+    refused("bigru, which reads its own labels", student(decoder="i-rnn"))
     columns = Corpus(columned(CORPUS.train))
     refused(
         "runs/ensemble, the teacher, has no column 'upos': theirs are 'tags'",
-        pupil(columns, tags=("upos", "feats")),
+        student(columns, tags=("upos", "feats")),
     )
     other = Corpus([Sentence(["a", "b"], ["X", "Y"])])
-    refused(r"knows none of the labels to learn in 'tags' \('X', 'Y'\)", pupil(other))
+    refused(r"knows none of the labels to learn in 'tags' \('X', 'Y'\)", student(other))
     parser = keras_tagging.build("ffn-parser")
     refused("leave soft_targets= out", keras_tagging.build("segmenter"))
     refused(
         "holds a parser, which cannot teach a tagger",
-        pupil(),
+        student(),
         Teacher(parser, "runs/p", ""),
     )
 
@@ -193,8 +195,8 @@ def with_text(teacher, text=TEXT):
 
 
 def test_a_run_on_text_that_was_killed_goes_on(tmp_path, teacher):
-    taught = with_text(teacher)
-    expected = run(tmp_path / "whole", teacher=taught, epochs=3)
+    distilling = with_text(teacher)
+    expected = run(tmp_path / "whole", teacher=distilling, epochs=3)
     out = tmp_path / "killed"
 
     def first(model, corpus, *_):
@@ -203,12 +205,12 @@ def test_a_run_on_text_that_was_killed_goes_on(tmp_path, teacher):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_folder, "save_run", first)
         with pytest.raises(KeyboardInterrupt):
-            run(out, teacher=taught, epochs=1)
+            run(out, teacher=distilling, epochs=1)
     with pytest.raises(ValueError, match="a run with other unlabelled"):
         run(out, teacher=with_text(teacher, TEXT[1:]), resume=True)
     with pytest.raises(ValueError, match="a run with other unlabelled"):
         run(out, teacher=with_weight(teacher, 0.5, 2.0), resume=True)
-    found = run(out, teacher=taught, resume=True, epochs=3)
+    found = run(out, teacher=distilling, resume=True, epochs=3)
     assert same(found, expected)
     assert not same(
         found, run(tmp_path / "gold", teacher=with_weight(teacher, 0.5, 2.0), epochs=3)
@@ -229,30 +231,18 @@ def test_text_is_learnt_as_sentences_of_a_list_are(several):
     corpus = Corpus(train)
     settings |= {"dropout": 0.0, "unknown_rate": 0.0, "optimizer": "sgd"}
     settings |= {"clipnorm": None, "weight_average": 0.0, "learning_rate": 0.1}
-    of = pupil(corpus, seed=7, **settings)
+    of = student(corpus, seed=7, **settings)
     targets = SoftTargets.of(of, train)
-    found = pupil(corpus, **settings)
-    lessons = {"soft_targets": targets, "soft_weight": 1.0, "epochs": 1, "verbose": 0}
+    found = student(corpus, **settings)
+    options = {"soft_targets": targets, "soft_weight": 1.0, "epochs": 1, "verbose": 0}
     text_of = keras_tagging.Unlabelled(of, text)
-    found.fit(train, unlabelled=text_of, batch_size=50, **lessons)
-    expected = pupil(corpus, **settings)
+    found.fit(train, unlabelled=text_of, batch_size=50, **options)
+    expected = student(corpus, **settings)
     for sentences in (train, [s.tokens for s in text]):
         own = SoftTargets.of(of, sentences)
-        expected.fit(sentences, batch_size=50, **lessons | {"soft_targets": own})
+        expected.fit(sentences, batch_size=50, **options | {"soft_targets": own})
     pairs = zip(weights(found), weights(expected), strict=True)
     assert all(np.allclose(a, b, atol=1e-6) for a, b in pairs)
-    alone = pupil(corpus, **settings)
-    alone.fit(train, batch_size=50, **lessons)
+    alone = student(corpus, **settings)
+    alone.fit(train, batch_size=50, **options)
     assert not same(alone, found)
-
-
-def test_text_that_is_refused(teacher):
-    model, targets = pupil(), SoftTargets.of(teacher.model, CORPUS.train)
-    with pytest.raises(ValueError, match="give soft_targets= too"):
-        model.fit(CORPUS.train, unlabelled=keras_tagging.Unlabelled(model, TEXT))
-    with pytest.raises(ValueError, match="a generator can be read once"):
-        keras_tagging.Unlabelled(model, (s for s in TEXT))
-    other = pupil(Corpus([Sentence(["a", "b"], ["X", "Y"])]))
-    text = keras_tagging.Unlabelled(other, TEXT)
-    with pytest.raises(ValueError, match="has other labels than the soft targets"):
-        model.fit(CORPUS.train, soft_targets=targets, unlabelled=text)

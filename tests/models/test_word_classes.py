@@ -101,19 +101,6 @@ def test_a_parser_reads_them(tmp_path):
     assert vocabulary(again) == ["01\tthe", "11\tdog"]
 
 
-def test_what_contradicts_is_refused():
-    with pytest.raises(ValueError, match="class_prefixes=.* are of word_classes="):
-        keras_tagging.build("bigru", class_prefixes=(2,))
-    with pytest.raises(
-        ValueError, match="it is lengths from 1 to 1,024 and at most 16 l"
-    ):
-        keras_tagging.build(
-            "bigru", word_classes={}, class_prefixes=tuple(range(1, 20))
-        )
-    with pytest.raises(ValueError, match="no word classes"):
-        keras_tagging.build("bigru", word_classes={})
-
-
 @pytest.mark.slow("tensorflow")
 def test_in_a_saved_model(model, tmp_path):
     import tensorflow as tf

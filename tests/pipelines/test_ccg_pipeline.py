@@ -253,7 +253,7 @@ def read_auto(folder, text):
 def test_the_service_gives_them(served, found):
     model = TextModel(runtime.load(served, threads=1))
     sentences = [Sentence(words) for words in WORDS]
-    answers = model.predict_rows(sentences, ["json", "conllu"])
+    answers = model.answer(sentences, ["json", "conllu"])
     given = [json.loads(text)["derivation"] for x in answers for text in x["json"]]
     assert given == [s.derivation.to_dict() for s in found]
     lines = as_conllu([s for x in answers for s in x["conllu"]])

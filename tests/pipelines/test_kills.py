@@ -15,7 +15,7 @@ from hostile.programs import program
 import keras_tagging
 from keras_tagging import Pipeline
 from keras_tagging.models.files import loading
-from keras_tagging.models.files.metadata import metadata_path
+from keras_tagging.models.files.saving import metadata_path
 from keras_tagging.pipelines import PipelinePlan
 from keras_tagging.utils.atomic import replacing, replacing_together
 

@@ -198,37 +198,3 @@ def test_cbow_leaves_nothing_out_but_nothing():
         for lengths in ([10_000, 4], [10_004])
     )
     np.testing.assert_array_equal(whole, cut)
-
-
-@BOTH
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (dict(ids=[0, 1, 8], lengths=[3]), "id 8 has no row: there are 8, from 0"),
-        (dict(ids=[0, 1], lengths=[1]), "sum to 1 for 2 ids"),
-        (dict(ids=[0, 1], lengths=[3, -1]), "smallest is -1, and they sum to 2"),
-        (dict(ids=[-1, -2], lengths=[2]), "nothing to predict"),
-        (dict(ids=np.zeros(0, int), lengths=[0]), "nothing to predict"),
-        (dict(ids=[[0, 1]], lengths=[2]), r"ids must be .* shape \(1, 2\)"),
-        (dict(ids=[0.0, 1.0], lengths=[2]), "ids must be .* float64"),
-        (dict(ids=["a"], lengths=[1]), "ids must be .* integers"),
-        (dict(ids=[0], lengths=1), "lengths must be a flat array"),
-        (dict(dim=0), "dim is 0; it must be at least 1"),
-        (dict(context=0), "context is 0"),
-    ],
-)
-def test_wrong_input_is_refused(method, change, message):
-    good = dict(ids=[0, 1, 2], lengths=[2, 1], rows=ROWS, dim=4, context=2)
-    with pytest.raises(ValueError, match=message):
-        method(**good | change)
-
-
-def test_batch_size_must_be_positive():
-    with pytest.raises(ValueError, match="batch_size is 0"):
-        window_embeddings([0, 1], [2], 2, 4, batch_size=0)
-
-
-def test_progress_is_shown_on_demand(capsys):
-    options = dict(context=1, units=2, epochs=2, verbose=1)
-    window_embeddings(*ragged(), ROWS, 2, **options)
-    assert "Epoch 2/2" in capsys.readouterr().out

@@ -61,34 +61,6 @@ def test_rates_by_hand(errors, expected):
     assert rates(errors) == pytest.approx(expected)
 
 
-def test_both_bounds_belong_to_the_rule():
-    options = {"threshold": 0.25, "least": 0.25, "factor": 0.125}
-    assert rates([0.5, 0.375], start=0.25, **options) == [0.25, 0.03125]
-    assert rates([0.5, 0.37], start=0.25, **options) == [0.25, 0.25]
-    assert rates([0.5, 0.375], start=0.2, **options) == pytest.approx([0.2, 0.2])
-
-
-def test_standalone_with_keras_own_fit():
-    model = keras.Sequential([keras.layers.Dense(2)])
-    model.compile(
-        keras.optimizers.SGD(1e-2),
-        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
-        jit_compile=False,
-    )
-    x, y = np.ones((4, 3)), np.array([0, 1, 0, 1])
-    decay = HalvingDecay(least=0.004)
-    options = {"callbacks": [decay], "verbose": 0, "epochs": 4}
-    history = model.fit(x, y, validation_data=(x, y), **options).history
-    assert history["val_accuracy"] == [0.5] * 4
-    assert float(model.optimizer.learning_rate) == pytest.approx(0.0025)
-    # another training has no previous epoch
-    model.fit(x, y, validation_data=(x, y), **options | {"epochs": 1})
-    assert float(model.optimizer.learning_rate) == pytest.approx(0.0025)
-    with pytest.raises(ValueError, match="needs val_accuracy .* give validation_data"):
-        model.fit(x, y, **options)
-
-
 # its error rates change by less than 5% in some epochs and by more in others
 SETTINGS = {
     **TINY,
@@ -165,13 +137,6 @@ def test_resumed_equals_uninterrupted(tmp_path, train_sentences, dev_sentences):
     _, longer = train(train_sentences, dev_sentences, resume=folder, **options)
     assert longer.history["learning_rate"] == pytest.approx(expected_rates(longer))
     assert longer.epoch == list(range(6))
-
-
-def test_halving_needs_development_sentences(train_sentences):
-    model = keras_tagging.build("bigru", **SETTINGS)
-    with pytest.raises(ValueError, match="decay='halve' needs validation_data"):
-        model.fit(train_sentences, epochs=1, verbose=0)
-    assert model.optimizer.iterations == 0
 
 
 @pytest.mark.usefixtures("eager")

@@ -52,30 +52,6 @@ def shares(model):
 # Gold labels
 
 
-@pytest.mark.parametrize(
-    "name, overrides, inputs",
-    [
-        ("elman-rnn", {}, 1),
-        ("jordan-rnn", {}, 2),
-        ("i-rnn", {}, 2),
-        ("ie-rnn", {}, 2),
-        ("i-rnn", {"direction": "bidirectional"}, 2),
-        ("elman-rnn", {"direction": "bidirectional"}, 1),
-        ("bigru", {}, 2),
-    ],
-)
-def test_who_reads_labels_has_an_input_for_them(name, overrides, inputs):
-    model = build(name, **overrides)
-    model.adapt(SENTENCES)
-    assert len(model.network.inputs) == inputs
-
-
-def test_a_softmax_reads_no_labels():
-    model = keras_tagging.build("bigru", units=4, num_layers=1, seed=3)
-    model.adapt(SENTENCES)
-    assert len(model.network.inputs) == 1
-
-
 def logits(model, labels, training):
     ids, _, _ = model.encode([Sentence(WORDS)]).batch(np.array([0]))
     labels = None if labels is None else np.array([labels], "int32")
@@ -236,14 +212,6 @@ def test_resumed_equals_uninterrupted(settings, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_run_with_a_schedule_cannot_be_made_longer(tmp_path):
-    """Its first epochs would have had other shares."""
-    settings = {"feedback": (1.0, 0.0), "decay": None}
-    run(tmp_path, epochs=1, **settings)
-    with pytest.raises(ValueError, match="other epochs;"):
-        run(tmp_path, epochs=2, **settings)
-
-
 # The penalty
 
 
@@ -284,20 +252,6 @@ def test_a_batch_bears_its_share_of_the_penalty(name):
         assert penalty > 0.1
         expected = entropy + penalty
         assert compiled_loss(model, batch) == pytest.approx(expected, rel=1e-5)
-
-
-def test_training_minimises_the_penalty_of_its_own_corpus():
-    """One batch is a corpus, so the penalty is l2 / 2 whatever its size."""
-    model = build(**STILL, l2=0.3, batch_size=16)
-    model.adapt(SENTENCES)
-    randomize(model)
-    for corpus in (SENTENCES, SENTENCES[:4]):
-        batch = model.encode(corpus, targets=True).batch(np.arange(len(corpus)))
-        entropy, squares = numpy_loss(model, batch)
-        logs = model.fit(corpus, epochs=1, verbose=0).history
-        assert logs["cross_entropy"] == pytest.approx([entropy], rel=1e-4)
-        expected = entropy + 0.3 / 2 * squares
-        assert logs["loss"] == pytest.approx([expected], rel=1e-4)
 
 
 def test_a_step_of_gradient_descent_shrinks_what_is_not_read():

@@ -11,7 +11,7 @@ from keras_tagging.training import (
     TokenCrossEntropy,
     compile_arguments,
 )
-from keras_tagging.training.settings import FitSettings, OptimizerSettings
+from keras_tagging.training.settings import OptimizerSettings
 
 BATCHES = [([4, 1, 2], 0), ([7], 1), ([1, 1, 1, 1, 5], 2)]
 NUM_TAGS = 6
@@ -94,14 +94,6 @@ def test_metrics_are_means_over_the_tokens_of_all_batches(metric, column, name):
     assert float(metric.result()) == 0
 
 
-def test_metrics_without_mask_count_every_position():
-    targets, logits, _ = batch([3, 3], 5)
-    metric = TokenAccuracy()
-    metric.update_state(*as_tensors(targets, logits))
-    right = logits.argmax(-1) == targets
-    assert float(metric.result()) == pytest.approx(right.mean())
-
-
 @pytest.mark.parametrize("thing", [TagLoss(), TokenAccuracy(), TokenCrossEntropy()])
 def test_config_round_trip(thing):
     again = keras.saving.deserialize_keras_object(
@@ -131,9 +123,3 @@ def test_compile_arguments():
             compiled(optimizer=other, momentum=0.9)
     with pytest.raises(ValueError, match="optimizer='adagrad': .*'sgd', 'adam'"):
         compiled(optimizer="adagrad")
-
-
-def test_fit_settings():
-    assert FitSettings(batch_size=1, decay="linear").decay == "linear"
-    with pytest.raises(ValueError, match="'cosine': known are 'linear', 'halve', None"):
-        FitSettings(decay="cosine")

@@ -250,11 +250,6 @@ def test_pickles_are_not_read(tmp_path, uninterrupted):
             train(tmp_path)
 
 
-def test_nothing_but_the_state_is_left_in_the_folder(uninterrupted):
-    names = sorted(path.name for path in uninterrupted[0].iterdir())
-    assert names == ["log.csv", "resume.npz"]
-
-
 @pytest.mark.usefixtures("eager")
 def test_a_part_of_a_pipeline_goes_on_from_0_2_0(tmp_path):
     """Its callback had another name."""
@@ -272,14 +267,3 @@ def test_a_part_of_a_pipeline_goes_on_from_0_2_0(tmp_path):
     np.savez(path, **{**arrays, "header": old})
     _, history = train(tmp_path, epochs=2, **plain, **callbacks())
     assert history.epoch == [0, 1]
-
-
-def test_a_resumed_network_that_was_pretrained_trains_on(tmp_path):
-    options = {"pretrain": "cbow", "label_dim": 3, "decay": None}
-    options |= {k: v for k, v in TINY.items() if k != "num_layers"}
-    for epochs in (1, 2):
-        model = keras_tagging.build("i-rnn", **WORDS_ONLY | options)
-        model.fit(TRAIN[:8], epochs=epochs, resume=tmp_path, verbose=0)
-    before = int(model.optimizer.iterations)
-    model.fit(TRAIN[:8], epochs=1, verbose=0)
-    assert int(model.optimizer.iterations) > before

@@ -1,10 +1,8 @@
-"""A pupil learns from a teacher's probabilities: against NumPy, token by token."""
+"""A student learns from a teacher's probabilities: against NumPy, token by token."""
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
-import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
@@ -14,8 +12,8 @@ from models.columns import columned
 import keras_tagging
 from keras_tagging import Sentence, SoftTargets
 from keras_tagging.encoding.label_columns import LabelColumn
-from keras_tagging.training import Teaching, soft_cross_entropy
-from keras_tagging.training.soft_targets import fingerprint_of
+from keras_tagging.training import Distillation, soft_cross_entropy
+from keras_tagging.training.distillation import fingerprint_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -86,11 +84,6 @@ def test_the_most_probable_labels_are_kept(top_k):
         assert ids.tolist() == best and values.tolist() == row[best].tolist()
     assert np.diff(found.offsets).tolist() == [len(s) for s in SENTENCES]
     assert len(found) == len(SENTENCES) and f"{k} tags" in repr(found)
-
-
-def test_no_sentence():
-    with pytest.raises(ValueError, match="need sentences: there are none"):
-        SoftTargets.of(Teacher(), [])
 
 
 def test_saved_and_loaded(tmp_path):
@@ -200,9 +193,9 @@ def test_the_loss_of_a_batch(weight, temperature, top_k):
     options = {"soft_weight": weight, "temperature": temperature}
     model.fit(given, soft_targets=targets, epochs=0, verbose=0, **options)
     randomize(model)
-    teaching = Teaching(targets, weight, temperature)
-    sentences = teaching.labelled(given, model.column_names)
-    encoded = teaching.encoded(
+    distillation = Distillation(targets, weight, temperature)
+    sentences = distillation.labelled(given, model.column_names)
+    encoded = distillation.encoded(
         model.encode(sentences, targets=True), given, model.label_columns
     )
     ids, y, mask = encoded.batch(np.arange(5), multiple=8)
@@ -244,11 +237,11 @@ def ops_of(y):
     return [{name: ops.convert_to_tensor(array) for name, array in y.items()}]
 
 
-def test_what_the_pupil_does_not_know_is_shared_by_the_rest():
+def test_what_the_student_does_not_know_is_shared_by_the_rest():
     targets = SoftTargets.of(Teacher(), SENTENCES[:3], top_k=3)
     column = LabelColumn(None, ["V", "D", "N"])
     for temperature in (1.0, 2.0):
-        ids, values = Teaching(targets, 0.5, temperature).softened(column)
+        ids, values = Distillation(targets, 0.5, temperature).softened(column)
         for row in range(len(ids)):
             own = targets.ids[None][row], targets.probabilities[None][row]
             known = {
@@ -265,8 +258,10 @@ def test_what_the_pupil_does_not_know_is_shared_by_the_rest():
             expected = {label: p / total for label, p in known.items()}
             assert found == pytest.approx(expected, rel=1e-5)
             assert values[row].tolist() == sorted(values[row], reverse=True)
-    with pytest.raises(ValueError, match="the pupil knows no tag of the soft targets"):
-        Teaching(targets, 0.5, 1.0).softened(LabelColumn(None, ["Z"]))
+    with pytest.raises(
+        ValueError, match="the student knows no tag of the soft targets"
+    ):
+        Distillation(targets, 0.5, 1.0).softened(LabelColumn(None, ["Z"]))
 
 
 # Training
@@ -309,21 +304,21 @@ class Words(Teacher):
 
 
 @pytest.mark.slow  # the equations of the loss are above
-def test_a_pupil_learns_the_tags_of_its_teacher():
+def test_a_student_learns_the_tags_of_its_teacher():
     """From words alone, in several columns."""
     train, other = ([s.tokens for s in random_sentences(40, seed)] for seed in (3, 4))
     teacher = Words({"upos": LABELS, "xpos": ("a", "b", "c")})
     targets = SoftTargets.of(teacher, train, top_k=4)
     options = {"soft_targets": targets, "soft_weight": 1.0, "temperature": 2.0}
     settings = {"tags": ("upos", "xpos"), "learning_rate": 0.1}
-    pupil = fitted(train, epochs=35, batch_size=40, settings=settings, **options)
-    found = pupil.tag(other)
+    student = fitted(train, epochs=35, batch_size=40, settings=settings, **options)
+    found = student.tag(other)
     for name, labels in teacher.tags.items():
         wanted = [[labels[len(word) % len(labels)] for word in row] for row in other]
         pairs = zip(sum(wanted, []), sum((row[name] for row in found), []), strict=True)
         assert np.mean([one == two for one, two in pairs]) > 0.85, name
     # the figures of training compare with the teacher
-    assert pupil.history.history["accuracy"][-1] > 0.85
+    assert student.history.history["accuracy"][-1] > 0.85
 
 
 def test_resumed_is_uninterrupted(tmp_path):
@@ -354,44 +349,3 @@ def test_resumed_is_uninterrupted(tmp_path):
     np.savez(path, **{**arrays, "header": old})
     with pytest.raises(ValueError, match="a run with other soft targets"):
         fitted(**settings, resume=tmp_path / "gold", **options)
-
-
-def test_another_weight_is_another_loss():
-    """The model that learns on has the loss of the call of `fit`."""
-    targets = one_hot(SENTENCES, LABELS)
-    wrong = replace(targets, ids={None: (targets.ids[None] + 1) % len(LABELS)})
-    settings = {"learning_rate": 0.1, "batch_size": 10}
-    model = fitted(settings=settings, soft_targets=wrong, soft_weight=1.0)
-    model.fit(SENTENCES, soft_targets=wrong, soft_weight=0.0, epochs=15, verbose=0)
-    assert model.evaluate(SENTENCES, return_dict=True)["accuracy"] > 0.9
-
-
-def test_what_is_refused():
-    targets = SoftTargets.of(Teacher(), SENTENCES)
-
-    def refused(message, sentences=SENTENCES, name="bigru", settings=(), **options):
-        options = {"soft_targets": targets} | options
-        with pytest.raises(ValueError, match=message) as error:
-            fitted(sentences, name, settings=settings, **options)
-        assert "\n" not in str(error.value)
-
-    refused("of 10 other sentences than these 9", SENTENCES[:-1])
-    refused("other sentences", SENTENCES[::-1])
-    refused("a CRF learns whole paths", settings={"decoder": "crf"})
-    refused("bigru, which reads its own labels", settings={"decoder": "i-rnn"})
-    refused("have no column 'upos': theirs are 'tags'", settings={"tags": ("upos",)})
-    refused("soft_targets is a list: give SoftTargets.of", soft_targets=[])
-    refused("soft_weight=1.5: give a number from 0 to 1", soft_weight=1.5)
-    refused("temperature=0: give a number above 0", temperature=0)
-    model = keras_tagging.build("segmenter")
-    with pytest.raises(ValueError, match="taggers and parsers: a segmenter learns"):
-        model.fit(SENTENCES, soft_targets=targets)
-    parser = SimpleNamespace(predict=None)
-    with pytest.raises(ValueError, match="SimpleNamespace gives no probabilities"):
-        SoftTargets.of(parser, SENTENCES)
-    with pytest.raises(ValueError, match="top_k=0"):
-        SoftTargets.of(Teacher(), SENTENCES, top_k=0)
-    model = keras_tagging.build("bigru", **PLAIN)
-    model.compile(keras.optimizers.Adam(), loss=lambda y, p: 0.0)
-    with pytest.raises(ValueError, match="needs one keras.Loss"):
-        model.fit(SENTENCES, soft_targets=targets, verbose=0)

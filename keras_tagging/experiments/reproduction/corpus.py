@@ -13,7 +13,7 @@ from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.trees import trees_of
 from keras_tagging.experiments.papers.table import Table
 from keras_tagging.metrics import attachment_scores
-from keras_tagging.models.files.metadata import versions
+from keras_tagging.models.files.saving import versions
 
 CLASSES = "word_class"  # the column that can be learnt
 

@@ -37,8 +37,8 @@ from keras_tagging.experiments.reproduction.jobs import (
 )
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.metrics.counts import figure_of
-from keras_tagging.models.files.metadata import metadata_path
 from keras_tagging.models.files.run_folder import save_run, take_folds
+from keras_tagging.models.files.saving import metadata_path
 from keras_tagging.training import mode_of
 from keras_tagging.vectors import load_vectors, train_vectors
 

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 
+from keras_tagging import kinds
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search
 from keras_tagging.encoding.vocabulary import count_vocabulary
@@ -14,9 +15,9 @@ from keras_tagging.kinds.deriving import (
     gold_tags,
     with_derivations,
 )
-from keras_tagging.models import building
-from keras_tagging.models.counts import counts_of_derivations
-from keras_tagging.models.known_labels import refuse_unknown
+from keras_tagging.metrics.derivations import derivation_counts
+from keras_tagging.models.labels import refuse_unknown
+from keras_tagging.models.report import check_figures
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.training import TagLoss
 
@@ -74,7 +75,7 @@ class CCGParser(Deriving, SentenceModel):
             ValueError: if the model has vocabularies already, or a sentence has no
                 derivation, or one of fragments.
         """
-        building.refuse_second_adapt(self)
+        self._refuse_second_adapt()
         sentences = self.annotated(sentences)
         derivations = (s.derivation for s in sentences if len(s))
         self.grammar = Grammar.from_derivations(self._with_rules(derivations))
@@ -144,23 +145,35 @@ class CCGParser(Deriving, SentenceModel):
         return lambda: self.measured(sentences, calls)
 
     def counts(self, sentences, figures):
-        """See `models.counts.counts_of_derivations`."""
-        return counts_of_derivations(self, sentences, figures)
+        """The counts behind figures: see `metrics.derivations.derivation_counts`.
+
+        A sentence without words has no row.
+
+        Raises:
+            ValueError: if a CCG parser has no such figure, or a sentence has no
+                derivation.
+        """
+        check_figures(kinds.of(self), figures)
+        sentences = [s for s in self.annotated(sentences) if len(s)]
+        gold = [sentence.derivation for sentence in sentences]
+        derived = [sentence.derivation for sentence in self.annotate(sentences)]
+        counts = derivation_counts(gold, derived)
+        return [counts[name] for name, _ in figures]
 
     def output_arrays(self, outputs, names):
         tags = np.asarray(outputs["tags"])
-        found = {"tag_scores": tags, "head_scores": np.asarray(outputs["heads"])}
+        arrays = {"tag_scores": tags, "head_scores": np.asarray(outputs["heads"])}
         if "tags" in names:
-            found["tags"] = np.array(self.tags, object)[tags.argmax(-1)]
-        return [found[name] for name in names]
+            arrays["tags"] = np.array(self.tags, object)[tags.argmax(-1)]
+        return [arrays[name] for name in names]
 
     # Serving
 
     served_layers = ()
 
     def described(self, top_k=5):
-        own = {"grammar": self.grammar.to_dict(), "search": self.search._asdict()}
-        return super().described(top_k) | own
+        about = {"grammar": self.grammar.to_dict(), "search": self.search._asdict()}
+        return super().described(top_k) | about
 
     def export(self, filepath, *, format="onnx", int8=False):
         """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.

@@ -127,22 +127,22 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         """
         if isinstance(inputs, (tuple, list)):
             tokens, nodes, labels = inputs
-            found = run_network(self.network, tokens, training=training)
-            logits = self.scorer(found["states"], nodes, labels, training=training)
-            return {"tags": found["tags"], "moves": logits}
+            outputs = run_network(self.network, tokens, training=training)
+            logits = self.scorer(outputs["states"], nodes, labels, training=training)
+            return {"tags": outputs["tags"], "moves": logits}
         ids = ids_of(inputs)
         lengths = ops.sum(ops.cast(ids[:, :, 0] > 0, "int32"), 1)
-        found = run_network(self.network, inputs)
+        outputs = run_network(self.network, inputs)
         moves, scores = self.supertags.search(
             KerasEngine(),
             self.scorer,
-            self.scorer.scoring(found["states"], self.beam_width),
-            found["tags"],
+            self.scorer.scoring(outputs["states"], self.beam_width),
+            outputs["tags"],
             lengths,
             ops.shape(ids)[1],
             self.beam_width,
         )
-        return {"tags": found["tags"], "moves": moves, "scores": scores}
+        return {"tags": outputs["tags"], "moves": moves, "scores": scores}
 
     # Training
 
@@ -253,10 +253,10 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
             ValueError: for a `beta` outside of (0, 1], an `nbest` below 1, a beam that
                 cannot be, or heads that are no tree.
         """
-        own = self.settings.task
-        width = own.beam_width if beam_width is None else beam_width
+        task = self.settings.task
+        width = task.beam_width if beam_width is None else beam_width
         changes = {
-            "beta": own.beta if beta is None else beta,
+            "beta": task.beta if beta is None else beta,
             "beam_width": max(width, nbest) if nbest else width,
         }
         other = self._searching(changes)
@@ -282,7 +282,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         tags = np.asarray(outputs["tags"])
         moves, scores = (np.asarray(outputs[name]) for name in ("moves", "scores"))
         every = np.broadcast_to(scores[:, None], (*moves.shape[:2], scores.shape[1]))
-        found = {"tag_scores": tags, "moves": moves, "move_scores": every}
+        arrays = {"tag_scores": tags, "moves": moves, "move_scores": every}
         if "tags" in names:
-            found["tags"] = np.array(self.tags, object)[tags.argmax(-1)]
-        return [found[name] for name in names]
+            arrays["tags"] = np.array(self.tags, object)[tags.argmax(-1)]
+        return [arrays[name] for name in names]

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from keras_tagging.models.files.loading import read
-from keras_tagging.models.files.metadata import versions
-from keras_tagging.models.files.run_files import ENSEMBLE
+from keras_tagging.models.files.run_folder import ENSEMBLE
+from keras_tagging.models.files.saving import versions
 from keras_tagging.runtime.folder import inside, listed_bytes
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import locked

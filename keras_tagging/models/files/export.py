@@ -13,7 +13,7 @@ import tensorflow as tf
 from keras_tagging import kinds
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.parsing import PREDICTED
-from keras_tagging.models.files.metadata import write_metadata
+from keras_tagging.models.files.saving import write_metadata
 from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
@@ -220,9 +220,9 @@ def _write(model, path, top_k, verbose):
 
 def _tokens(features, strings, real):
     """The ids that the network reads, 0 in the padding; letters have rows of them."""
-    found = features(strings)
-    ids = ids_of(found) * tf.cast(real[:, :, None], tf.int32)
-    return {**found, "ids": ids} if features.letters else ids
+    encoded = features(strings)
+    ids = ids_of(encoded) * tf.cast(real[:, :, None], tf.int32)
+    return {**encoded, "ids": ids} if features.letters else ids
 
 
 def _write_in_subprocess(model, path, **options):
@@ -231,13 +231,13 @@ def _write_in_subprocess(model, path, **options):
         # an ensemble is a folder
         saved = Path(folder) / ("model" if hasattr(model, "members") else "model.keras")
         model.save(saved)
-        told = Path(folder) / "error.json"
+        error_file = Path(folder) / "error.json"
         options = json.dumps(options)
-        command = [sys.executable, "-c", _EXPORT, saved, path, options, told]
+        command = [sys.executable, "-c", _EXPORT, saved, path, options, error_file]
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if told.exists():
-            names, message = json.loads(told.read_text(encoding="utf-8"))
+        if error_file.exists():
+            names, message = json.loads(error_file.read_text(encoding="utf-8"))
             raise next(_REFUSALS[x] for x in names if x in _REFUSALS)(message)
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]

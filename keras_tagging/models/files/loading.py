@@ -5,13 +5,16 @@ import warnings
 import zipfile
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import keras
 import numpy as np
 
-from keras_tagging.models.files.model_file import check_model_file
-from keras_tagging.models.files.run_files import model_file
+from keras_tagging.models.files.checks import check_model_file
+from keras_tagging.models.files.run_folder import METADATA, model_file
+from keras_tagging.models.files.saving import write_metadata
 from keras_tagging.models.files.thinned import shared_in, tables_beside, whole
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
 
 
@@ -32,6 +35,13 @@ def load(path):
     """
     path = model_file(find_model(path))
     return read(path, path.read_bytes())
+
+
+def complete(out: Path) -> None:
+    """Write the missing metadata of a model, which contains them, after a kill."""
+    model = load(out)
+    with replacing(out / METADATA) as partial:
+        write_metadata(model, partial)
 
 
 def read(path, content: bytes, words=None):

@@ -1,18 +1,90 @@
-"""A training run and its folder."""
+"""A training run and the files of its folder. Keras is imported when it is needed.
+
+A run may be killed at any moment: the same command then continues it, or sees that it
+is finished. `resume.npz` exists from the end of the first epoch until first
+`model.keras` and then `metadata.json` exist.
+"""
 
 import shutil
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-import keras
-
 from keras_tagging.data import Corpus
-from keras_tagging.models.files.loading import load
-from keras_tagging.models.files.metadata import write_metadata
-from keras_tagging.models.files.run_files import BEST, METADATA, MODEL, STATE, tidy
 from keras_tagging.models.report import without_nan
-from keras_tagging.training import mode_of
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import locked, remove_partial, replacing
+from keras_tagging.utils.stored import read_object
+
+MODEL, METADATA = "model.keras", "metadata.json"
+#: of the folder of an ensemble, which has a file for each member
+ENSEMBLE = "ensemble.json"
+# Files that are needed only until the end: the state, and the best model so far
+STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
+# has the predictions of a teacher for the training sentences: `models.distillation`
+SOFT_TARGETS = "teacher-*.npz"
+
+
+def model_file(path: Path) -> Path:
+    """The `.keras` file that a path stands for, which of a folder is `model.keras`.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if path.is_dir():
+        path = path / MODEL
+    if not path.is_file():
+        raise ValueError(
+            f"{path}: no such model; train writes model.keras in its --out"
+        )
+    if path.suffix != ".keras":
+        raise ValueError(
+            f"{path}: the name of a model's file must end in .keras, or in .onnx"
+        )
+    return path
+
+
+def lock_run(out: Path) -> AbstractContextManager:
+    """Keep other processes from training in the folder.
+
+    Raises:
+        ValueError: if one does.
+    """
+    return locked(
+        out,
+        f"another process trains in {out}: wait until it ends, or choose another --out",
+    )
+
+
+def is_finished(out: Path) -> bool:
+    """Whether the folder has a model and its metadata."""
+    try:
+        read_object(out / METADATA, "")
+    except (OSError, ValueError):
+        return False
+    return (out / MODEL).exists()
+
+
+def can_go_on(out: Path, force: bool) -> bool:
+    """Whether a killed run left files from which the same command can continue.
+
+    Args:
+        force: whether a finished model may be replaced.
+    """
+    return (out / STATE).exists() and (force or not is_finished(out))
+
+
+def tidy(out: Path) -> None:
+    """Remove the files that a finished run no longer needs.
+
+    The state of a later run, which is to replace this model, stays.
+    """
+    state = out / STATE
+    if state.exists() and state.stat().st_mtime > (out / MODEL).stat().st_mtime:
+        return
+    done = (*(out / name for name in BEST), *out.glob(SOFT_TARGETS))
+    for path in (*done, state):  # the state goes last
+        path.unlink(missing_ok=True)
+    remove_partial(out)
 
 
 def train_run(
@@ -22,7 +94,7 @@ def train_run(
     *,
     resume: bool,
     tensorboard: bool,
-    callbacks: Sequence[keras.callbacks.Callback] = (),
+    callbacks: Sequence = (),
     teacher=None,
     **fitting,
 ) -> dict[str, dict]:
@@ -47,6 +119,10 @@ def train_run(
     Returns:
         The figures of `evaluate` for the development and test sentences.
     """
+    import keras  # which takes seconds
+
+    from keras_tagging.training import mode_of
+
     for _, sentences in corpus.splits():
         model.annotated(sentences)  # refuse them before the training, not after
     callbacks = list(callbacks)
@@ -60,7 +136,7 @@ def train_run(
     if not resume:
         (out / STATE).unlink(missing_ok=True)
     if teacher is not None:
-        fitting |= teacher.lessons(corpus.train, out)
+        fitting |= teacher.fit_arguments(corpus.train, out)
         model.metadata["teacher"] = teacher.about
     model.fit(
         corpus.train,
@@ -73,13 +149,6 @@ def train_run(
     scores = save_run(model, corpus, out)
     tidy(out)
     return scores
-
-
-def complete(out: Path) -> None:
-    """Write the missing metadata of a model, which contains them, after a kill."""
-    model = load(out)
-    with replacing(out / METADATA) as partial:
-        write_metadata(model, partial)
 
 
 def take_folds(source: Path, out: Path) -> None:

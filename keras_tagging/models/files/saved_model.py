@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import tensorflow as tf
 
-from keras_tagging.models.files.run_files import METADATA
+from keras_tagging.models.files.run_folder import METADATA
 from keras_tagging.runtime.onnx_file import KEY, model_of
 from keras_tagging.utils.stored import read_object
 
@@ -39,8 +39,8 @@ class SavedSession:
             raise ValueError(f"cannot be read by TensorFlow ({error})"[:300]) from error
 
     def get_modelmeta(self):
-        found = {} if self._about is None else {KEY: json.dumps(self._about)}
-        return SimpleNamespace(custom_metadata_map=found)
+        metadata = {} if self._about is None else {KEY: json.dumps(self._about)}
+        return SimpleNamespace(custom_metadata_map=metadata)
 
     def get_inputs(self):
         return _values(self._serve.structured_input_signature[1])
@@ -69,15 +69,15 @@ class SavedSession:
                 'alone: export with format="onnx"'
             )
         try:
-            given = {k: tf.constant(v, TYPE[v.dtype.kind]) for k, v in feeds.items()}
-            found = self._serve(**given)
+            tensors = {k: tf.constant(v, TYPE[v.dtype.kind]) for k, v in feeds.items()}
+            outputs = self._serve(**tensors)
         except tf.errors.OpError as error:
             raise self.wrong(f"cannot be run ({error.message})") from error
-        found = {name: _array(found[name]) for name in names}
-        for name, array in found.items():
+        outputs = {name: _array(outputs[name]) for name in names}
+        for name, array in outputs.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise self.wrong(f"gives {name} that are no numbers, but NaN")
-        return found
+        return outputs
 
     def wrong(self, what: str) -> OSError:
         """The error for a model that does not do what it says."""

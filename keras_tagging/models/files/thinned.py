@@ -15,7 +15,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from keras_tagging.models.files.model_file import (
+from keras_tagging.models.files.checks import (
     CONFIG,
     MEMBERS,
     WEIGHTS,

@@ -51,11 +51,11 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError("the parsers differ in vocabularies: adapt neither, or both")
 
     cell, source = parser.scorer.cell, ffn.scorer.cell
-    known = [PAPER_NAMES.get(gate, gate) for gate in cell.gates]
-    chosen = known if gates == "all" else gates
-    if unknown := set(chosen) - set(known):
+    gate_names = [PAPER_NAMES.get(gate, gate) for gate in cell.gates]
+    chosen = gate_names if gates == "all" else gates
+    if unknown := set(chosen) - set(gate_names):
         raise ValueError(
-            f"no gate {', '.join(sorted(unknown))}: known are {', '.join(known)}"
+            f"no gate {', '.join(sorted(unknown))}: known are {', '.join(gate_names)}"
         )
     names = ["boundary", "output_kernel"]
     if parser.scorer.system.num_labels:
@@ -83,13 +83,13 @@ def bootstrap(parser, ffn, gates="all") -> None:
         blocks = np.split(
             np.array(ops.convert_to_numpy(variable)), len(cell.gates), axis=-1
         )
-        for i, gate in enumerate(known):
+        for i, gate in enumerate(gate_names):
             if gate in chosen:
                 added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
                 blocks[i] = value + added
         variable.assign(np.concatenate(blocks, axis=-1))
     parser.metadata["bootstrap"] = {
-        "gates": [gate for gate in known if gate in chosen],
+        "gates": [gate for gate in gate_names if gate in chosen],
         "seed": ffn.seed,
         "training_sentences": ffn.metadata.get("training_sentences"),
     }

@@ -14,8 +14,8 @@ from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.models.distillation import without
-from keras_tagging.models.known_labels import some
-from keras_tagging.training.soft_targets import MOVES
+from keras_tagging.models.labels import some
+from keras_tagging.training.distillation import MOVES
 from keras_tagging.transitions import Moves, gold_moves, legal_outputs
 
 TREE = ("head", "deprel")
@@ -110,12 +110,12 @@ def predict_moves(model, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         order = [places[name] for name in names]
         for i, rows in _scored(member, kept):
             totals[i] += rows[:, order]
-    found = [np.zeros((0, len(names)))] * len(sentences)
+    probabilities = [np.zeros((0, len(names)))] * len(sentences)
     for i, total, may in zip(gold.chosen, totals, legal, strict=True):
         # no move has the probability 0, however sure the members are
         total = np.where(may, np.maximum(total, np.finfo("float32").tiny), 0)
-        found[i] = total / total.sum(-1, keepdims=True)
-    return found
+        probabilities[i] = total / total.sum(-1, keepdims=True)
+    return probabilities
 
 
 def _scored(parser, sentences):
@@ -143,58 +143,58 @@ def _scored(parser, sentences):
             yield i, row[: moves.offsets[i + 1] - moves.offsets[i]]
 
 
-def taught(parser, batches: MoveBatches, teaching, learn_gold: bool = True) -> None:
+def distil(parser, batches: MoveBatches, distillation, learn_gold: bool = True) -> None:
     """Give the batches of a parser what a teacher says of their moves.
 
     Args:
-        parser: the pupil.
+        parser: the student.
         batches: of its training sentences.
-        teaching: the `Teaching`, whose soft targets are of all sentences.
+        distillation: the `Distillation`, whose soft targets are of all sentences.
         learn_gold: False for moves that are no gold ones: their targets are -1.
 
     Raises:
         ValueError: if the soft targets are of the moves of another system, or of other
             trees.
     """
-    column, targets = move_column(parser), teaching.targets
-    teaching.check_columns([column.name])
-    ids, values = teaching.softened(column)
+    column, targets = move_column(parser), distillation.targets
+    distillation.check_columns([column.name])
+    ids, values = distillation.softened(column)
     offsets, counts = batches.moves.offsets, np.diff(targets.offsets)
     soft = np.zeros((2, int(offsets[-1]), 1, ids.shape[1]))
     for row, i in enumerate(batches.chosen):
-        own = slice(offsets[row], offsets[row + 1])
-        if counts[i] not in (0, own.stop - own.start):
+        here = slice(offsets[row], offsets[row + 1])
+        if counts[i] not in (0, here.stop - here.start):
             raise ValueError(
                 f"sentence {i + 1}: the soft targets have {counts[i]} moves, and its "
-                f"tree is built by {own.stop - own.start}: give teacher and pupil the "
+                f"tree is built by {here.stop - here.start}: give both models the "
                 "same nonprojective="
             )
         if counts[i]:
             theirs = slice(targets.offsets[i], targets.offsets[i + 1])
-            soft[0, own, 0], soft[1, own, 0] = ids[theirs], values[theirs]
+            soft[0, here, 0], soft[1, here, 0] = ids[theirs], values[theirs]
     batches.soft = soft[0].astype("int32"), soft[1].astype("float32")
     if not learn_gold:
         none = np.full_like(batches.moves.targets, -1)
         batches.moves = replace(batches.moves, targets=none)
 
 
-def parsed_text(parser, sentences, teacher, lesson, like: MoveBatches) -> MoveBatches:
+def unlabelled_batches(parser, sentences, teacher, distilled, like: MoveBatches):
     """The batches of sentences of a text, by the moves of the teacher's trees.
 
     Args:
-        parser: the pupil.
+        parser: the student.
         sentences: what they have of trees is not read.
         teacher: a parser, or an ensemble of them.
-        lesson: function from sentences to their `Teaching`.
+        distilled: function from sentences to their `Distillation`.
         like: the batches of the training sentences.
 
     Raises:
-        ValueError: if the teacher gives deprels that the pupil does not have.
+        ValueError: if the teacher gives deprels that the student does not have.
     """
     bare = [without(sentence, TREE) for sentence in sentences]
     parsed = [
-        with_labels(sentence, {name: found.columns[name] for name in TREE})
-        for sentence, found in zip(bare, teacher.parse(bare), strict=True)
+        with_labels(sentence, {name: tree.columns[name] for name in TREE})
+        for sentence, tree in zip(bare, teacher.parse(bare), strict=True)
     ]
     if new := set(teacher.labels) - set(parser.labels):
         raise ValueError(
@@ -205,7 +205,7 @@ def parsed_text(parser, sentences, teacher, lesson, like: MoveBatches) -> MoveBa
     moves = moves_of(parser, parsed)
     if len(moves.chosen) < len(parsed):
         raise ValueError(
-            "the teacher gives trees that the pupil cannot learn: give both the same "
+            "the teacher gives trees that the student cannot learn: give both the same "
             "system= and nonprojective="
         )
     batches = copy(like)  # with its sizes, and what they are rounded to
@@ -213,5 +213,5 @@ def parsed_text(parser, sentences, teacher, lesson, like: MoveBatches) -> MoveBa
     scorer = parser.scorer
     batches.moves = EncodedMoves.of(scorer.system, scorer.outputs, moves.moves)
     batches.chosen, batches.rates = moves.chosen, np.ones(len(parsed), "float32")
-    taught(parser, batches, lesson(parsed), learn_gold=False)
+    distil(parser, batches, distilled(parsed), learn_gold=False)
     return batches

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from keras_tagging import training
+from keras_tagging import kinds, training
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
@@ -18,17 +18,19 @@ from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.metrics import AttachmentScores, attachment_scores
-from keras_tagging.models import building
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.counts import tree_counts
 from keras_tagging.models.distillation import measured_targets, soft_loss
-from keras_tagging.models.files.serving import tree_answer
 from keras_tagging.models.given_vectors import GivenVectors
-from keras_tagging.models.known_labels import refuse_unknown
+from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser import moves as parser_moves
 from keras_tagging.models.parser.bootstrap import bootstrap
-from keras_tagging.models.parser.report import tree_report
-from keras_tagging.models.parser.tag_input import gold_column, tag_input, with_tags
+from keras_tagging.models.parser.tag_input import (
+    gold_column,
+    tag_input,
+    tree_report,
+    with_tags,
+)
+from keras_tagging.models.report import check_figures
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger.jackknife import (
     Jackknifed,
@@ -127,7 +129,7 @@ class Parser(Parsing, SentenceModel):
         Raises:
             ValueError: if the model has vocabularies already, or there are no trees.
         """
-        building.refuse_second_adapt(self)
+        self._refuse_second_adapt()
         sentences = as_sentences(sentences)
         trees_and_labels = trees_of(sentences)
         if self.settings.task.tags == "gold":
@@ -142,8 +144,8 @@ class Parser(Parsing, SentenceModel):
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
         self.arc_labels = arc_labels(trees) if self.settings["constrained"] else None
-        vocabularies = building.count_features(self, sentences)
-        building.build_network(self, vocabularies | {"labels": labels})
+        vocabularies = self._count_features(sentences)
+        self._build(vocabularies | {"labels": labels})
 
     def _columns(self):
         tags, columns = self.settings.task.tags, self.settings.features.columns
@@ -322,16 +324,17 @@ class Parser(Parsing, SentenceModel):
         data = training.streamed(batches, tokens, nodes, labels, targets, mask)
         return data.map(lambda *parts: (parts[:3], *parts[3:]))
 
-    def check_pupil(self):
+    def check_student(self):
         """A parser can learn from any teacher of the same transition system."""
 
-    def taught(self, batches, teaching, given):
+    def distil(self, batches, distillation, unannotated):
         """See `Tagger`."""
-        parser_moves.taught(self, batches, teaching)
+        parser_moves.distil(self, batches, distillation)
 
-    def text_batches(self, sentences, teacher, lesson, like):
+    def unlabelled_batches(self, sentences, teacher, distilled, like):
         """See `Tagger`."""
-        return parser_moves.parsed_text(self, sentences, teacher, lesson, like)
+        batches = parser_moves.unlabelled_batches
+        return batches(self, sentences, teacher, distilled, like)
 
     move_labels = property(parser_moves.move_labels)
     predict_moves = parser_moves.predict_moves
@@ -347,8 +350,8 @@ class Parser(Parsing, SentenceModel):
 
     def get_config(self):
         tagger = self.tagger.get_config() if self.tagger else None
-        own = super().get_config()
-        return {**own, "tagger": tagger, "arc_labels": self.arc_labels}
+        config = super().get_config()
+        return {**config, "tagger": tagger, "arc_labels": self.arc_labels}
 
     # Trees
 
@@ -370,12 +373,19 @@ class Parser(Parsing, SentenceModel):
         return self._scores(self.annotated(sentences), **options)
 
     def report(self, sentences, **options):
-        """Figures and tables: see `models.report.tree_report`."""
+        """Figures and tables: see `models.parser.tag_input`."""
         return tree_report(self, sentences, **options)
 
     def counts(self, sentences, figures, **options):
-        """The counts behind figures, unit by unit: see `models.counts`."""
-        return tree_counts(self, sentences, figures, **options)
+        """The counts behind figures: for each `(sentences, 2)`, `[words, right]`.
+
+        Raises:
+            ValueError: if a parser has no such figure, or a sentence has no tree.
+        """
+        check_figures(kinds.of(self), figures)
+        counts = self.scores(sentences, **options).by_sentence
+        columns = {"uas": [0, 1], "las": [0, 2]}
+        return [counts[:, columns[name]] for name, _ in figures]
 
     def _scores(self, sentences, calls=QUIET, **options):
         trees = self.predictions(sentences, calls)
@@ -385,14 +395,23 @@ class Parser(Parsing, SentenceModel):
     def output_arrays(self, outputs, names):
         labels = np.array(["", *self.labels], object)
         deprels = labels[np.asarray(outputs["labels"])]
-        found = {"heads": np.asarray(outputs["heads"]), "deprels": deprels}
-        return [found[name] for name in names]
+        arrays = {"heads": np.asarray(outputs["heads"]), "deprels": deprels}
+        return [arrays[name] for name in names]
 
     # Serving
 
     def serving(self, top_k):
         """The function from ids and their mask to the outputs that `export` lists."""
-        return tree_answer(self, self.labels)
+        deprels = tf.constant(["", *self.labels], tf.string)
+
+        def answer(tokens, real):
+            trees = self(tokens)
+            return {
+                "heads": tf.where(real, trees["heads"], -1),
+                "deprels": tf.where(real, tf.gather(deprels, trees["labels"]), ""),
+            }
+
+        return answer
 
     @property
     def served_layers(self):

@@ -1,4 +1,4 @@
-"""The tags that a parser reads: their column, and where they come from."""
+"""The tags that a parser reads, and its report, which tells of them."""
 
 from dataclasses import replace
 from itertools import chain
@@ -6,6 +6,8 @@ from itertools import chain
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.metrics.accuracy import share
+from keras_tagging.models.report import Report, without_nan
+from keras_tagging.utils.frames import AnyStrings
 
 
 def gold_column(sentences) -> str:
@@ -42,8 +44,8 @@ def tag_input(model) -> dict[str, str] | None:
         return None
     if tags != "predicted":
         return {"column": tags, "from": "the input"}
-    known = model.metadata.get("tags", {}).get("column")
-    column = {"column": known} if isinstance(known, str) else {}
+    gold = model.metadata.get("tags", {}).get("column")
+    column = {"column": gold} if isinstance(gold, str) else {}
     tagger = model.tagger.architecture if model.tagger else model.settings.task.tagger
     return {**column, "from": f"its own {tagger}"}
 
@@ -92,3 +94,35 @@ def tag_accuracy(gold: list[Sentence], predicted: list[Sentence]) -> float:
     )
     pairs = list(chain.from_iterable(rows))
     return share(sum(one == other for one, other in pairs), len(pairs))
+
+
+@AnyStrings()
+def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
+    """The report of a parser.
+
+    Args:
+        model: a `Parser`.
+        sentences: sentences with gold trees.
+        punctuation, subtypes: see `metrics.attachment_scores`.
+        tables: whether to add tables by relation, sentence length and distance.
+    """
+    counting = {"punctuation": punctuation, "subtypes": subtypes}
+
+    def figures(scored):
+        return without_nan({name: getattr(scored, name) for name in model.figures})
+
+    sentences = model.tagged(model.annotated(sentences))
+    scored = model.scores(sentences, **counting)
+    names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
+    others = {}
+    if gold := with_gold_tags(model, sentences):
+        right = tag_accuracy(gold, sentences)
+        others = without_nan({"tag_accuracy": right})
+        others["with_gold_tags"] = figures(model.scores(gold, **counting))
+    return Report(
+        figures(scored),
+        {name: getattr(scored, name)() for name in names},
+        counting,
+        tags=in_words(model),
+        **others,
+    )

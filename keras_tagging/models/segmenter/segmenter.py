@@ -9,7 +9,6 @@ from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.raw_text import SegmentationScores, segmentation_scores
-from keras_tagging.models import building
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
@@ -71,14 +70,14 @@ class Segmenter(SentenceModel):
         a small text.
         """
         sizes = {name: len(words) for name, words in self._vocabularies}
-        found = [f"{sizes['character']:,} characters"]
+        parts = [f"{sizes['character']:,} characters"]
         if sizes[LEXICON]:
-            found.append(f"a lexicon of {sizes[LEXICON]:,} words")
-        found.append(f"{sizes['multiword']:,} multiword tokens")
-        found.append(f"{self.count_params():,} parameters")
+            parts.append(f"a lexicon of {sizes[LEXICON]:,} words")
+        parts.append(f"{sizes['multiword']:,} multiword tokens")
+        parts.append(f"{self.count_params():,} parameters")
         if self.passes > 1:
-            found.append(f"{self.passes} passes over the text in an epoch")
-        return ", ".join(found)
+            parts.append(f"{self.passes} passes over the text in an epoch")
+        return ", ".join(parts)
 
     # Vocabularies and network
 
@@ -94,7 +93,7 @@ class Segmenter(SentenceModel):
         Raises:
             ValueError: if the model has vocabularies already, or there are no tokens.
         """
-        building.refuse_second_adapt(self)
+        self._refuse_second_adapt()
         sentences = self.annotated(sentences)
         text, surfaces = document_of(sentences)
         if not surfaces:
@@ -114,7 +113,7 @@ class Segmenter(SentenceModel):
             USUAL: usual_of(sentences),
         }
         vocabularies = {**self.features.vocabularies, **vocabularies}
-        building.build_network(self, vocabularies)
+        self._build(vocabularies)
         nothing = np.zeros((len(symbols), 1), "int32")
         batches = self._windows(nothing, nothing[:, 0], self.settings.fitting)
         self.passes = batches.passes
@@ -125,8 +124,10 @@ class Segmenter(SentenceModel):
         self._vocabularies = tuple(vocabularies.items())
         usual = vocabularies[USUAL]
         self.splitter = MultiwordSplitter(vocabularies["multiword"], usual)
-        own = {name: list(vocabularies[name]) for name in ("character", LEXICON)}
-        self.features.set_vocabularies(own)
+        of_features = {
+            name: list(vocabularies[name]) for name in ("character", LEXICON)
+        }
+        self.features.set_vocabularies(of_features)
         self.network = self.settings.network.build(
             self.features, LABELS, seed=self.seed
         )

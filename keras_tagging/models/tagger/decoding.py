@@ -29,8 +29,8 @@ class Softmax:
         self.logits = logits
 
     def __getitem__(self, key):
-        found = self.logits[key]
-        return softmax(found) if found.ndim == 1 else Softmax(found)
+        logits = self.logits[key]
+        return softmax(logits) if logits.ndim == 1 else Softmax(logits)
 
     def __array__(self, dtype=None, copy=None):
         return np.asarray(softmax(self.logits), dtype)
@@ -98,10 +98,15 @@ def answers(columns, outputs, names) -> list[np.ndarray]:
         outputs: of the network.
         names: of answers, as the outputs of an exported file.
     """
-    found = {}
+    arrays = {}
     for column in columns:
         read = best_of(column.part(outputs))
         for base, name in column.output_names.items():
             if name in names:
-                found[name] = ANSWERS[base](*read, column.labels)
-    return [found[name] for name in names]
+                arrays[name] = ANSWERS[base](*read, column.labels)
+    return [arrays[name] for name in names]
+
+
+def logits_of(outputs):
+    """The logits of a column, which are log marginals in a CRF."""
+    return outputs["logits"] if isinstance(outputs, dict) else outputs

@@ -11,8 +11,8 @@ from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers import ChunkDecoder
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.ensemble import Ensemble
+from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import figures, normal_words
-from keras_tagging.models.tagger.loss import logits_of
 from keras_tagging.models.tagger.tagger import Tagger
 
 
@@ -59,21 +59,21 @@ class TaggerEnsemble(Tagging, Ensemble):
             outputs: of the network of each member.
             real: `(batch, time)`, False in the padding.
         """
-        found = []
+        means = []
         for i, decoder in enumerate(self._decoders):
             logs = []
-            for model, own, places in zip(
+            for model, of_member, places in zip(
                 self.members, outputs, self._places, strict=True
             ):
                 place, order = places[i]
-                logits = logits_of(model.label_columns[place].part(own))
+                logits = logits_of(model.label_columns[place].part(of_member))
                 log = ops.log_softmax(ops.cast(logits, "float32"))
                 logs.append(log if order is None else ops.take(log, order, axis=-1))
             mean = ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
             if decoder is not None:
                 mean = {"logits": mean, "tags": decoder(mean, mask=real)}
-            found.append(mean)
-        return by_column(self.column_names, found)
+            means.append(mean)
+        return by_column(self.column_names, means)
 
     def described(self, top_k=5):
         about = super().described(top_k)
@@ -84,10 +84,10 @@ class TaggerEnsemble(Tagging, Ensemble):
         sentences, first = self.annotated(sentences), self.members[0]
         gold = first.encode(sentences, targets=True)
         words = normal_words(first, sentences, gold)
-        own = self.encode(sentences)
+        encoded = self.encode(sentences)
 
         def evaluate():
-            batches = self.network_outputs(own, calls)
+            batches = self.network_outputs(encoded, calls)
             columns = self.label_columns, self.rules
             return figures(sentences, gold, batches, *columns, words)
 
@@ -108,12 +108,12 @@ def _place(column, model):
             "the taggers of an ensemble have the same columns, and one lacks "
             f"{lacks}: it has {', '.join(has)}; train them with the same tags="
         )
-    own = model.label_columns[names.index(column.name)]
-    if set(own.labels) != set(column.labels):
-        other = sorted(set(own.labels) ^ set(column.labels))
+    other_column = model.label_columns[names.index(column.name)]
+    if set(other_column.labels) != set(column.labels):
+        other = sorted(set(other_column.labels) ^ set(column.labels))
         raise ValueError(
             f"the labels in {column.name or 'tags'!r} differ ({', '.join(other[:5])}): "
             "join taggers that learnt the same labels"
         )
-    order = [own.ids[label] for label in column.labels]
+    order = [other_column.ids[label] for label in column.labels]
     return names.index(column.name), None if order == sorted(order) else order

@@ -69,15 +69,15 @@ def jackknife(
     order = list(range(len(sentences)))
     Random(first.seed).shuffle(order)
     held = [order[fold::folds] for fold in range(folds)]
-    parts = [[sentences[i] for i in own] for own in held]
+    parts = [[sentences[i] for i in places] for places in held]
     names = [name for name in first.column_names if name is not None]
     run = [first.architecture, folds, epochs, first.seed]
     run += [Corpus(list(sentences)).fingerprint(names), *names]
     kept = _Kept(keep, run, parts, first.column_names)
-    for fold, own in enumerate(held):
+    for fold, places in enumerate(held):
         if str(fold) in kept.tags:
             continue
-        left_out = set(own)
+        left_out = set(places)
         rest = [s for i, s in enumerate(sentences) if i not in left_out]
         tagger = new_tagger()
         tagger.adapt(rest)
@@ -85,8 +85,8 @@ def jackknife(
         tagger.fit(rest, epochs=epochs, verbose=verbose, **options)
         kept.add(fold, tagger.tag([sentence.tokens for sentence in parts[fold]]))
     labels: list = [None] * len(sentences)
-    for fold, own in enumerate(held):
-        for i, row in zip(own, kept.tags[str(fold)], strict=True):
+    for fold, places in enumerate(held):
+        for i, row in zip(places, kept.tags[str(fold)], strict=True):
             labels[i] = row
     return labels
 
@@ -112,18 +112,18 @@ class _Kept:
             shutil.rmtree(self.folder / path.stem, ignore_errors=True)
             self._write()
             return
-        known = {
+        labels = {
             name: {x for part in parts for s in part for x in labels_of(s, name) or ()}
             for name in names
         }
-        found = content.get("tags")
-        if not isinstance(found, dict) or not all(
+        tags = content.get("tags")
+        if not isinstance(tags, dict) or not all(
             fold in map(str, range(len(parts)))
-            and are_labels(rows, parts[int(fold)], known)
-            for fold, rows in found.items()
+            and are_labels(rows, parts[int(fold)], labels)
+            for fold, rows in tags.items()
         ):
             raise ValueError(f"{path}: not the tags of these sentences: {REMEDY}")
-        self.tags = found
+        self.tags = tags
 
     def state(self, fold: int) -> Path | None:
         """The folder for the state of the tagger of a fold, in training."""
@@ -142,25 +142,25 @@ class _Kept:
             partial.write_text(json.dumps(content), encoding="utf-8")
 
 
-def are_labels(rows, sentences: list[Sentence], known: dict) -> bool:
+def are_labels(rows, sentences: list[Sentence], inventories: dict) -> bool:
     """Whether these are labels of sentences, as `Tagger.tag` gives them.
 
     Args:
         rows: anything.
         sentences: those that were tagged.
-        known: for each column the labels that there are. Lemmas may be others.
+        inventories: for each column the labels that there are. Lemmas may be others.
     """
     if not isinstance(rows, list) or len(rows) != len(sentences):
         return False
-    if None not in known and not all(isinstance(row, dict) for row in rows):
+    if None not in inventories and not all(isinstance(row, dict) for row in rows):
         return False
     return all(
         isinstance(row, list)
         and len(row) == len(sentence)
         and all(isinstance(x, str) and (name == "lemma" or x in labels) for x in row)
-        for name, labels in known.items()
-        for found, sentence in zip(rows, sentences, strict=True)
-        for row in [found if name is None else found.get(name)]
+        for name, labels in inventories.items()
+        for labelled, sentence in zip(rows, sentences, strict=True)
+        for row in [labelled if name is None else labelled.get(name)]
     )
 
 

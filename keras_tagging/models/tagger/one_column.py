@@ -8,8 +8,7 @@ from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.metrics import multi_tagging
-from keras_tagging.models.counts import tag_counts
-from keras_tagging.models.tagger.figures import best_figure
+from keras_tagging.models.tagger.figures import best_figure, tag_counts
 from keras_tagging.utils.suggestions import check_known
 
 
@@ -23,7 +22,7 @@ def one_column(model, name: str | None):
             f"this tagger has columns of labels, {several}: take one of them, "
             f"model.column({model.column_names[0]!r})"
         )
-    check_known("column", name, [own for own in model.column_names if own])
+    check_known("column", name, [column for column in model.column_names if column])
     return OneColumn(model, model.label_columns[model.column_names.index(name)])
 
 
@@ -56,9 +55,9 @@ class OneColumn(Tagging):
         """As `Tagger.tag` of one column."""
         if beta is not None or not self.model.rules:
             return super().tag(sentences, beta=beta, probabilities=probabilities)
-        found = self.model.tag(sentences, probabilities=probabilities)
-        rows = (row[self.name] for row in found)
-        return list(rows) if isinstance(found, list) else rows
+        tagged = self.model.tag(sentences, probabilities=probabilities)
+        rows = (row[self.name] for row in tagged)
+        return list(rows) if isinstance(tagged, list) else rows
 
     @property
     def default_monitor(self):

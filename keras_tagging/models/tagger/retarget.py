@@ -8,7 +8,7 @@ from keras import ops
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.encoding.label_columns import ColumnRules, is_inventory
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models.tagger.learnt_columns import columns_to_learn, schemes_of
+from keras_tagging.models.tagger.label_columns import columns_to_learn, schemes_of
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.suggestions import check_known
 
@@ -41,11 +41,11 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
     _check_changes(model, changes)
     settings = model.settings.replaced(**changes)
 
-    def known(inventories):
+    def joined_inventories(inventories):
         pairs = zip(model.label_columns, inventories, strict=True)
         return [_labels(old, new, keep_labels) for old, new in pairs]
 
-    columns = columns_to_learn(sentences, settings, known)
+    columns = columns_to_learn(sentences, settings, joined_inventories)
     _check_labels(model, columns)
 
     # the words of training come before words that are only in the vectors

@@ -1,32 +1,43 @@
 """The tagger: sentences in, tags out."""
 
 from collections.abc import Callable, Iterable
+from copy import copy
 
 import keras
+import tensorflow as tf
+from keras import ops
 
 from keras_tagging import training
-from keras_tagging.architectures.output import reads_labels, run_network
+from keras_tagging.architectures.output import (
+    path_loss,
+    read_outputs,
+    reads_labels,
+    run_network,
+)
 from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models import building
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.counts import tag_counts
-from keras_tagging.models.distillation import tagged_text
-from keras_tagging.models.files.serving import tag_answer
+from keras_tagging.models.distillation import (
+    joined,
+    mean_soft,
+    measured_targets,
+    without,
+    without_share,
+)
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.models.tagger import decoding, learnt_columns
+from keras_tagging.models.tagger import decoding, label_columns
 from keras_tagging.models.tagger import figures as tag_figures
-from keras_tagging.models.tagger.loss import check_pupil, tagger_loss, tagger_metrics
+from keras_tagging.models.tagger.decoding import logits_of
+from keras_tagging.models.tagger.figures import tag_counts, tag_report
 from keras_tagging.models.tagger.one_column import multi_tagging_of, one_column
 from keras_tagging.models.tagger.pretraining import (
     has_tables,
     pretrain_tables,
     refuse_trained,
 )
-from keras_tagging.models.tagger.report import tag_report
 from keras_tagging.models.tagger.retarget import freeze, retargeted
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
@@ -82,7 +93,7 @@ class Tagger(Tagging, SentenceModel):
     @property
     def chunk_scheme(self):
         """The chunk scheme that decoding keeps to, or one by column; None if free."""
-        return learnt_columns.schemes_of(self.label_columns)
+        return label_columns.schemes_of(self.label_columns)
 
     def column(self, name: str | None):
         """One of several columns, as a tagger that has no other: see `OneColumn`."""
@@ -113,13 +124,13 @@ class Tagger(Tagging, SentenceModel):
             ValueError: if the model has vocabularies already, there are no tags, or all
                 tokens have the same one.
         """
-        building.refuse_second_adapt(self)
+        self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        columns = learnt_columns.columns_to_learn(sentences, self.settings)
-        self._schemes = (learnt_columns.schemes_of(columns),)
-        vocabularies = building.count_features(self, sentences)
+        columns = label_columns.columns_to_learn(sentences, self.settings)
+        self._schemes = (label_columns.schemes_of(columns),)
+        vocabularies = self._count_features(sentences)
         labels = {column.vocabulary: column.labels for column in columns}
-        building.build_network(self, {**vocabularies, **labels})
+        self._build({**vocabularies, **labels})
         self._pretraining_due = self.settings.task.pretrain is not None
         if self.settings.task.consistent:
             self.rules = ColumnRules.learnt(sentences, self.label_columns)
@@ -148,7 +159,7 @@ class Tagger(Tagging, SentenceModel):
         self.rules = ColumnRules.learnt(sentences, self.label_columns, lexicon)
 
     def _restore(self, vocabularies):
-        self.label_columns = learnt_columns.restored_columns(
+        self.label_columns = label_columns.restored_columns(
             self.column_names, vocabularies, *self._schemes
         )
         super()._restore(vocabularies)
@@ -164,9 +175,9 @@ class Tagger(Tagging, SentenceModel):
         )
 
     def get_config(self):
-        own = {"chunk_scheme": self.chunk_scheme, "frozen": list(self.frozen)}
+        config = {"chunk_scheme": self.chunk_scheme, "frozen": list(self.frozen)}
         rules = self.rules and self.rules.config()
-        return {**super().get_config(), **own, "rules": rules}
+        return {**super().get_config(), **config, "rules": rules}
 
     def call(self, inputs, training=False):
         """The outputs of the network for ids `(batch, time, features)`.
@@ -191,11 +202,11 @@ class Tagger(Tagging, SentenceModel):
 
     def batches(self, sentences, fitting):
         least = self.settings.task.min_count
-        learnt_columns.check_known_labels(sentences, self.label_columns, least)
+        label_columns.check_known_labels(sentences, self.label_columns, least)
         return super().batches(sentences, fitting)
 
     def check_development(self, sentences):
-        learnt_columns.check_development(sentences, self.label_columns)
+        label_columns.check_development(sentences, self.label_columns)
 
     def dataset(self, batches):
         """The data for training: see `training.dataset`."""
@@ -212,8 +223,8 @@ class Tagger(Tagging, SentenceModel):
     @property
     def default_monitor(self):
         """The figure of the recipe, or else accuracy, or F1 for chunks alone."""
-        own = self.settings.task.monitor
-        return own or f"val_{tag_figures.best_figure(self.label_columns)}"
+        monitor = self.settings.task.monitor
+        return monitor or f"val_{tag_figures.best_figure(self.label_columns)}"
 
     def pretrain(self, sentences, method="window", **options):
         """Learn the embeddings of words and labels from their sequences alone.
@@ -282,19 +293,55 @@ class Tagger(Tagging, SentenceModel):
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
 
     def check_weights(self, weights):
-        weights.check_columns(self.column_names)
+        if weights.classes and len(self.column_names) > 1:
+            raise ValueError(
+                "class_weight is for a tagger of one column: give sample_weight, one "
+                "number a token, which counts in all columns"
+            )
 
-    def check_pupil(self):
-        check_pupil(self)
+    def check_student(self):
+        if self.settings.get("decoder") == "crf":
+            raise ValueError(
+                "soft targets are of single tokens, and a CRF learns whole paths: give "
+                "the student decoder='softmax'; the teacher may have a CRF"
+            )
+        if self.settings.label_options is not None:
+            raise ValueError(
+                f"soft targets cannot teach {self.architecture}, which reads its own "
+                "labels: give the student decoder='softmax', or another architecture, "
+                "such as 'bigru'"
+            )
 
-    def taught(self, batches, teaching, given):
-        """Give batches what the `Teaching` has of the sentences, as they were given."""
-        columns = self.label_columns
-        batches.sentences = teaching.encoded(batches.sentences, given, columns)
+    def distil(self, batches, distillation, unannotated):
+        """Give batches the soft targets of their sentences.
 
-    def text_batches(self, sentences, teacher, lesson, like):
-        """The batches of some text: see `models.distillation`."""
-        return tagged_text(self, sentences, lesson, like)
+        Args:
+            batches: of the training sentences.
+            distillation: the `Distillation`.
+            unannotated: the sentences as the user gave them: without gold tags, where
+                they have none.
+        """
+        batches.sentences = distillation.encoded(
+            batches.sentences, unannotated, self.label_columns
+        )
+
+    def unlabelled_batches(self, sentences, teacher, distilled, like):
+        """The batches of sentences of a text, with what a teacher predicts for them.
+
+        Args:
+            sentences: what they have of its labels is not read.
+            teacher: the model that annotates them.
+            distilled: function from sentences to their `Distillation`.
+            like: the batches of the training sentences.
+        """
+        names = self.column_names
+        bare = [without(sentence, names) for sentence in sentences]
+        distillation = distilled(bare)
+        batches = copy(like)  # with its sizes, and what they are rounded to
+        labelled = distillation.labelled(bare, names)
+        batches.sentences = self.encode(labelled, targets=True)
+        self.distil(batches, distillation, bare)
+        return batches
 
     def before_fit(self, sentences, resumed, verbose):
         if resumed:
@@ -304,12 +351,64 @@ class Tagger(Tagging, SentenceModel):
             self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """See `models.tagger_loss`."""
-        return tagger_loss(self, compiled, y, y_pred, sample_weight)
+        """The loss of a batch: that of each column, with the weight of the column.
+
+        It is the compiled loss; a CRF has its likelihood instead. A bidirectional
+        network that reads labels adds the losses of both directions. With soft targets
+        see `training.soft_cross_entropy`.
+
+        Args:
+            compiled: Keras' own `compute_loss`, which adds the losses of layers.
+            y: `(batch, time)` label ids; with named columns `(batch, time, columns)`;
+                with soft targets a dict: see `EncodedSentences.batch`.
+            y_pred: what the network gave.
+            sample_weight: `(batch, time)`, 0 in the padding.
+        """
+        y = without_share(self, y)
+        soft = y if isinstance(y, dict) else None
+        if soft is None and self.column_names[0] is None:
+            outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
+            if "emissions" not in outputs:
+                names = [n for n in ("logits", "other_logits") if n in outputs]
+                return sum(compiled(None, y, outputs[n], sample_weight) for n in names)
+        gold = y if soft is None else soft["gold"]
+        of_gold, of_soft = 0.0, 0.0
+        for i, (column, weight) in enumerate(
+            zip(self.label_columns, self.settings.task.weights, strict=True)
+        ):
+            targets = gold if column.name is None else gold[..., i]
+            outputs = column.part(y_pred)
+            loss = self._column_loss(column, targets, outputs, sample_weight)
+            of_gold = of_gold + weight * ops.cast(loss, "float32")
+            if soft is not None:
+                ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
+                logits, temperature = logits_of(outputs), self.soft_share[1]
+                of_soft = of_soft + weight * mean_soft(
+                    ids, shares, logits, sample_weight, temperature
+                )
+        both = of_gold if soft is None else joined(self, of_gold, of_soft)
+        return sum(self.losses, both)
+
+    def _column_loss(self, column, targets, outputs, sample_weight):
+        if isinstance(outputs, dict) and "emissions" in outputs:
+            crf = self.network.get_layer(column.layer("crf"))
+            return path_loss(crf, targets, outputs, sample_weight, self.weighted)
+        if not isinstance(self.loss, keras.Loss):
+            raise ValueError(
+                f"compiled with loss={self.loss!r}: a tagger of named columns, or "
+                "with soft targets, needs one keras.Loss, for all columns"
+            )
+        # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
+        return self.loss(targets, logits_of(outputs), 1.0 * sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
-        return tagger_metrics(super().compute_metrics, self, y, y_pred, sample_weight)
+        gold = measured_targets(y)
+        for i, column in enumerate(self.label_columns):
+            targets = gold if column.name is None else gold[..., i]
+            logits = logits_of(column.part(y_pred))
+            metrics = super().compute_metrics(None, targets, logits, sample_weight)
+        return metrics
 
     # Evaluation
 
@@ -318,11 +417,11 @@ class Tagger(Tagging, SentenceModel):
         return tag_figures.evaluator(self, self.annotated(sentences), calls)
 
     def report(self, sentences, **options):
-        """Figures and tables: see `models.report.tag_report`."""
+        """Figures and tables: see `models.tagger.figures`."""
         return tag_report(self, sentences, **options)
 
     def counts(self, sentences, figures, **options):
-        """The counts behind figures, unit by unit: see `models.counts`."""
+        """The counts behind figures, unit by unit: see `models.tagger.figures`."""
         return tag_counts(self.column(None), sentences, figures, **options)
 
     def multi_tagging(self, sentences, **kwargs):
@@ -367,4 +466,25 @@ class Tagger(Tagging, SentenceModel):
 
     def serving(self, top_k):
         """The function from ids and their mask to the outputs that `export` lists."""
-        return tag_answer(self.network, self.label_columns, top_k)
+
+        def answer(tokens, real):
+            outputs, made = run_network(self.network, tokens), {}
+            for column in self.label_columns:
+                labels = tf.constant(column.labels, tf.string)
+                logits, best = read_outputs(column.part(outputs), tf.argmax)
+                rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
+                shares, order = tf.math.top_k(rows, min(top_k, len(column.labels)))
+                top = tf.where(real[:, :, None], tf.gather(labels, order), "")
+                made |= {
+                    column.output_names["tags"]: tf.where(
+                        real, tf.gather(labels, best), ""
+                    ),
+                    column.output_names["probabilities"]: tf.gather(
+                        rows, best, batch_dims=2
+                    ),
+                    column.output_names["top_tags"]: top,
+                    column.output_names["top_probabilities"]: shares,
+                }
+            return made
+
+        return answer

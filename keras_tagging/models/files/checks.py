@@ -1,16 +1,21 @@
-"""Checks of the configuration of a saved model, before anything is built from it.
+"""Checks of a `.keras` file, before Keras reads it and anything is built.
 
-A `.keras` file may be damaged or come from a stranger. Its configuration must not open
-files, name classes other than the package's and Keras' optimizers, losses and metrics,
-or ask for more memory than a model takes.
+It may be damaged or come from a stranger. It must be undamaged, small enough and ours.
+Its configuration must not open files, name classes other than the package's and Keras'
+optimizers, losses and metrics, or ask for more memory than a model takes.
 """
 
 import inspect
+import json
+import zipfile
 from collections.abc import Collection, Mapping
 from reprlib import repr as short
+from typing import BinaryIO
 
+import h5py
 import keras
 
+from keras_tagging import kinds
 from keras_tagging.architectures import Settings, of_kind
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.encoding.label_columns import is_inventory
@@ -19,6 +24,8 @@ from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
 from keras_tagging.utils.suggestions import check_known
 
+CONFIG, WEIGHTS = "config.json", "model.weights.h5"
+MEMBERS = {"metadata.json", CONFIG, WEIGHTS}
 #: settings that may be read from files: initial word embeddings, a feature of K18, and
 #: classes of words
 PRETRAINED = ("embeddings", "vectors", "word_classes")
@@ -31,6 +38,83 @@ COMPILED += ("keras.metrics", "builtins")
 TORCH_OPTIMIZERS = "keras.src.backend.torch.optimizers."
 CLASSES = (keras.Optimizer, keras.Loss, keras.Metric)
 CLASSES += (keras.optimizers.schedules.LearningRateSchedule,)
+
+
+# The file
+
+
+def check_model_file(stream: BinaryIO) -> None:
+    """Refuse a file that cannot come from `save` of a model.
+
+    Every byte is read, and compared with the checksums of the archive, which Keras does
+    not always do.
+
+    Raises:
+        ValueError: if the file is damaged, too large or not a model.
+        Exception: any other kind, from the readers of zip, JSON and HDF5.
+    """
+    with zipfile.ZipFile(stream) as archive:
+        check_members(archive.infolist())
+        if damaged := archive.testzip():
+            raise ValueError(f"{damaged} is damaged: its checksum is wrong")
+        content = json.loads(archive.read(CONFIG))
+        config = check_content(content)
+        check_weights(archive, config)
+
+
+def check_members(members: list[zipfile.ZipInfo], expected=frozenset(MEMBERS)) -> None:
+    """Refuse any members but those of a model, and members that expand too much."""
+    names = [member.filename for member in members]
+    if len(names) != len(expected) or set(names) != expected:
+        listed = ", ".join(names[:5])[:100]
+        raise ValueError(f"holds {listed} instead of {', '.join(sorted(expected))}")
+    for member in members:
+        size, most = member.file_size, limits.MODEL_EXPANSION * member.compress_size
+        if size > limits.MODEL_SMALL_BYTES and size > most:
+            raise ValueError(f"{member.filename} expands to {size:,} bytes")
+        if member.filename != WEIGHTS and size > limits.MODEL_CONFIG_BYTES:
+            raise ValueError(
+                f"{member.filename} has {size:,} bytes, but at most "
+                f"{limits.MODEL_CONFIG_BYTES:,} are allowed"
+            )
+
+
+def check_content(content) -> dict:
+    """The configuration of the model that config.json describes."""
+    content = content if isinstance(content, dict) else {}
+    name = content.get("registered_name")
+    for _, model_class in kinds.each("model"):  # whose import registers it with Keras
+        cls = find_class(keras, name) if isinstance(name, str) else None
+        if isinstance(cls, type) and issubclass(cls, model_class):
+            break
+    else:
+        held = str(content.get("class_name"))[:50]
+        text = f"holds a {held}, not a {kinds.named()}"
+        package, separator, _ = str(name).partition(">")
+        if separator and package not in ("keras", "keras_tagging"):
+            text += f": install the package that registers {name[:80]!r}"
+        raise ValueError(text)
+    check_compile_config(content.get("compile_config"))
+    return checked_config(cls, content.get("config"))
+
+
+def check_weights(archive: zipfile.ZipFile, config: dict) -> None:
+    """Refuse weights that claim more bytes than the file has, or that are too few."""
+    size = archive.getinfo(WEIGHTS).file_size
+    claimed = []
+    with archive.open(WEIGHTS) as stream, h5py.File(stream, "r") as file:
+        file.visititems(lambda _, item: claimed.append(getattr(item, "nbytes", 0)))
+    if sum(claimed) > size:
+        raise ValueError(f"{WEIGHTS} claims {sum(claimed):,} bytes and has {size:,}")
+    # two bytes a weight, because a model may have half precision
+    if 2 * (count := least_weights(config)) > size:
+        raise ValueError(
+            f"the settings ask for {count:,} weights or more, which {WEIGHTS} with its "
+            f"{size:,} bytes cannot hold"
+        )
+
+
+# Its configuration
 
 
 def checked_config(cls: type, config: Mapping) -> dict:
@@ -48,10 +132,10 @@ def checked_config(cls: type, config: Mapping) -> dict:
         ValueError: if it cannot be such a configuration; the message is one line.
     """
     _require(isinstance(config, Mapping), "the configuration", config, "an object")
-    known = KEYS | set(inspect.signature(cls.__init__).parameters)
-    known -= {"self", "kwargs", "given_vectors"}
+    possible = KEYS | set(inspect.signature(cls.__init__).parameters)
+    possible -= {"self", "kwargs", "given_vectors"}
     for name in config:
-        check_known("part of the configuration", name, sorted(known))
+        check_known("part of the configuration", name, sorted(possible))
     name = config.get("architecture")
     _require(isinstance(name, str), "architecture", name, "a name")
     check_known(f"architecture of a {cls.__name__}", name, of_kind(cls.kind))
@@ -87,12 +171,12 @@ def checked_config(cls: type, config: Mapping) -> dict:
     else:
         check_vocabularies(vocabularies)
     if (parts := config.get("arc_labels")) is not None:
-        known = set((vocabularies or {}).get("labels", ()))
+        possible = set((vocabularies or {}).get("labels", ()))
         fits = isinstance(parts, list | tuple) and len(parts) == 2
         fits = fits and all(
             isinstance(part, list | tuple)
             and part
-            and all(type(label) is str and label in known for label in part)
+            and all(type(label) is str and label in possible for label in part)
             for part in parts
         )
         _require(fits, "arc_labels", parts, "null or two lists of labels")
@@ -165,8 +249,8 @@ def least_weights(config: Mapping) -> int:
         return 0
     if tagger := config.get("tagger"):
         return least_weights(tagger) + least_weights({**config, "tagger": None})
-    own = settings.network.least_weights
-    return own(settings, vocabularies, config.get("vector_dim", 0))
+    count = settings.network.least_weights
+    return count(settings, vocabularies, config.get("vector_dim", 0))
 
 
 def check_compile_config(config) -> None:

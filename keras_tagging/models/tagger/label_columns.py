@@ -1,8 +1,10 @@
 """The columns of labels that a tagger learns from its training sentences."""
 
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from keras_tagging.corpora.problems import refuse_one_label
 from keras_tagging.data.named_columns import labels_of
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import (
@@ -12,14 +14,8 @@ from keras_tagging.encoding.label_columns import (
     vocabulary_of,
 )
 from keras_tagging.encoding.vocabulary import count_vocabulary
-from keras_tagging.metrics import looks_like_chunks
-from keras_tagging.models.known_labels import (
-    check_labels,
-    refuse_unknown,
-    some,
-    tags_to_learn,
-)
-from keras_tagging.models.tagger.constraint import decoding_scheme
+from keras_tagging.metrics import looks_like_chunks, nearest_scheme
+from keras_tagging.models.labels import refuse_unknown, some
 
 Names = Sequence[str | None]
 
@@ -37,7 +33,7 @@ def inventories(sentences: list[Sentence], names: Names, least: int):
     """
     if names[0] is None:
         return [tags_to_learn(sentences, least)]
-    found = []
+    labels_by_column = []
     for name in names:
         counts = Counter(x for s in sentences for x in _to_learn(s, name))
         labels = count_vocabulary(counts, least)
@@ -47,12 +43,12 @@ def inventories(sentences: list[Sentence], names: Names, least: int):
                 f"nothing to learn in the column {name!r}: the training sentences have "
                 f"{has} there (min_count={least}); leave it out of tags="
             )
-        found.append(labels)
-    return found
+        labels_by_column.append(labels)
+    return labels_by_column
 
 
 def columns_to_learn(
-    sentences: list[Sentence], settings, known=None
+    sentences: list[Sentence], settings, keep=None
 ) -> tuple[LabelColumn, ...]:
     """The columns of labels of training sentences.
 
@@ -60,7 +56,7 @@ def columns_to_learn(
         sentences: annotated in the columns.
         settings: the `Settings` of a tagger. `constrained=True` concerns the columns
             with chunk tags, of which there must be one.
-        known: function from the inventories to those that the model is to have; None
+        keep: function from the inventories to those that the model is to have; None
             for the same.
 
     Raises:
@@ -68,7 +64,7 @@ def columns_to_learn(
     """
     names, constrained = settings.task.columns, settings.get("constrained", False)
     labels = inventories(sentences, names, settings.task.min_count)
-    labels = known(labels) if known else labels
+    labels = keep(labels) if keep else labels
     if constrained and any(map(looks_like_chunks, labels)):
         wanted = [constrained if looks_like_chunks(row) else None for row in labels]
     else:
@@ -107,10 +103,10 @@ def restored_columns(
         schemes = {} if schemes is None else {None: schemes}
     if set(schemes) - set(names):
         raise ValueError(f"chunk schemes of {some(schemes)}, which are no columns")
-    found = ((name, vocabularies[vocabulary_of(name)]) for name in names)
+    named = ((name, vocabularies[vocabulary_of(name)]) for name in names)
     return tuple(
         LabelColumn.stored(name, list(labels), schemes.get(name))
-        for name, labels in found
+        for name, labels in named
     )
 
 
@@ -130,3 +126,88 @@ def _counted(sentences, column: LabelColumn) -> tuple[str, Counter]:
     """The name for the labels of a column, and their numbers."""
     kind = "tags" if column.name is None else f"labels in {column.name!r}"
     return kind, Counter(label for row in column.learnt(sentences) for label in row)
+
+
+def tags_to_learn(sentences: Iterable[Sentence], least: int) -> list[str]:
+    """The tag inventory of training sentences.
+
+    Args:
+        sentences: sentences with tags.
+        least: the number of occurrences that a tag needs.
+
+    Raises:
+        ValueError: if no tag is left, or all tokens have the same one.
+    """
+    refuse_one_label(sentences)
+    tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
+    if not tags:
+        raise ValueError(
+            "no tag to learn: the training sentences have no tokens, or no tag "
+            f"occurs min_count={least} times"
+        )
+    return tags
+
+
+def check_labels(
+    kind: str, labels: Counter, inventory: Collection[str], least: int = 1
+) -> None:
+    """Refuse training labels if the model knows none of them; warn if it lacks some.
+
+    A model that has been trained, or loaded, keeps its labels, and learns nothing from
+    others.
+
+    Args:
+        kind: a name for messages, such as "tags".
+        labels: the frequency of each label in training.
+        inventory: the labels of the model.
+        least: rarer labels are left out on purpose, without a warning.
+
+    Raises:
+        ValueError: if there are labels, and the model knows none of them.
+    """
+    refuse_unknown(kind, labels, inventory, "training")
+    unknown = Counter({k: n for k, n in labels.items() if k not in inventory})
+    if missed := Counter({k: n for k, n in unknown.items() if n >= least}):
+        warnings.warn(
+            f"{missed.total():,} of {labels.total():,} training tokens have {kind} "
+            f"that this model does not know ({some(missed)}), and it learns nothing "
+            "from them: build a new model to learn these",
+            stacklevel=5,  # the line that calls fit
+        )
+
+
+def decoding_scheme(
+    constrained: bool | None,
+    tags: Collection[str],
+    sentences: Sequence[Sequence[str]],
+) -> str | None:
+    """The chunk scheme that decoding follows, or None if it is free.
+
+    Args:
+        constrained: the setting: None to constrain chunk tags if they are consistent in
+            all training sentences, True to constrain them in any case, False never.
+        tags: the tag inventory.
+        sentences: the tags of the training sentences.
+
+    Raises:
+        ValueError: if `constrained` is True and the tags are not those of chunks.
+    """
+    if constrained is False:
+        return None
+    if not looks_like_chunks(tags):
+        if constrained:
+            raise ValueError(
+                "constrained=True is for chunk tags such as B-NP, I-NP and O; the "
+                f"training tags are {some(tags)}: leave it out"
+            )
+        return None
+    scheme, inconsistent = nearest_scheme(sentences)
+    if constrained or not inconsistent:
+        return scheme
+    warnings.warn(
+        f"{inconsistent:,} of {len(sentences):,} training sentences have chunk tags "
+        f"that break {scheme.upper()}, so decoding may break it too: give "
+        "constrained=True to forbid that, constrained=False to allow it",
+        stacklevel=5,  # the line that calls fit
+    )
+    return None

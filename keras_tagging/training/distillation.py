@@ -1,4 +1,4 @@
-"""Soft targets: a teacher's probabilities of labels, from which a pupil learns.
+"""Soft targets: a teacher's probabilities of labels, from which a student learns.
 
 Hinton et al. (2015), "Distilling the Knowledge in a Neural Network",
 :cite:`hinton2015`. No Keras here; the loss is in `training.objectives`.
@@ -7,13 +7,15 @@ Hinton et al. (2015), "Distilling the Knowledge in a Neural Network",
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from keras_tagging.data.lemmas.scripts import is_script, lemmas_of
+from keras_tagging.data.named_columns import labels_of, with_labels
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.encoding.batching import slices
+from keras_tagging.encoding.batching import EncodedSentences, slices
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import StoredArrays
@@ -34,7 +36,7 @@ class SoftTargets:
     `Sentence.tags`::
 
         targets = keras_tagging.SoftTargets.of(teacher, corpus.train)
-        pupil.fit(corpus.train, soft_targets=targets, temperature=2.0)
+        student.fit(corpus.train, soft_targets=targets, temperature=2.0)
 
     Args:
         labels: the teacher's labels of each column.
@@ -119,7 +121,7 @@ class SoftTargets:
         """
         if top_k < 1:
             raise ValueError(f"top_k={top_k}: give 1 or more")
-        sentences, labels = as_sentences(sentences), labels_of(teacher)
+        sentences, labels = as_sentences(sentences), teacher_labels(teacher)
         kept: dict = {name: ([], []) for name in labels}
         moves = next((name for name in labels if _is_moves(name)), None)
         predict = teacher.predict if moves is None else teacher.predict_moves
@@ -139,8 +141,8 @@ class SoftTargets:
             {name: np.concatenate(lists[i]) for name, lists in kept.items()}
             for i in (0, 1)
         )
-        found = fingerprint_of(sentences, trees=moves is not None)
-        return cls(labels, ids, values, np.cumsum(lengths), found)
+        fingerprint = fingerprint_of(sentences, trees=moves is not None)
+        return cls(labels, ids, values, np.cumsum(lengths), fingerprint)
 
     # Use
 
@@ -155,12 +157,12 @@ class SoftTargets:
 
     def digest(self) -> str:
         """SHA-256 of everything that is learnt from."""
-        found = hashlib.sha256(self.fingerprint.encode())
+        sha256 = hashlib.sha256(self.fingerprint.encode())
         for name in self.labels:
-            found.update(json.dumps([name, *self.labels[name]]).encode())
-            found.update(self.ids[name].astype("<i8").tobytes())
-            found.update(self.probabilities[name].astype("<f8").tobytes())
-        return found.hexdigest()
+            sha256.update(json.dumps([name, *self.labels[name]]).encode())
+            sha256.update(self.ids[name].astype("<i8").tobytes())
+            sha256.update(self.probabilities[name].astype("<f8").tobytes())
+        return sha256.hexdigest()
 
     # Files
 
@@ -202,7 +204,7 @@ class SoftTargets:
                 columns, sentences = header.get("columns"), header.get("sentences")
                 if not isinstance(sentences, str) or not _are_columns(columns):
                     raise ValueError("its header lacks the columns")
-                labels = {name: tuple(own) for name, *own in columns}
+                labels = {name: tuple(names) for name, *names in columns}
                 ids, values = (
                     {name: arrays[f"{array}{i}"] for i, name in enumerate(labels)}
                     for array in ("ids", "probabilities")
@@ -218,14 +220,16 @@ def _is_moves(name: str | None) -> bool:
     return name is not None and name.startswith(MOVES)
 
 
-def labels_of(teacher) -> dict[str | None, tuple[str, ...]]:
+def teacher_labels(teacher) -> dict[str | None, tuple[str, ...]]:
     """The labels of a teacher by column; of a parser its moves.
 
     Raises:
         ValueError: if the model has no labels for tokens.
     """
     if hasattr(teacher, "predict_moves"):
-        return {name: tuple(own) for name, own in teacher.move_labels.items()}
+        return {
+            name: tuple(of_column) for name, of_column in teacher.move_labels.items()
+        }
     if not hasattr(teacher, "tags") or not hasattr(teacher, "predict"):
         raise ValueError(
             f"a {type(teacher).__name__} gives no probabilities of labels for tokens: "
@@ -233,7 +237,7 @@ def labels_of(teacher) -> dict[str | None, tuple[str, ...]]:
         )
     tags = teacher.tags
     labels = tags if isinstance(tags, Mapping) else {None: tags}
-    return {name: tuple(own) for name, own in labels.items()}
+    return {name: tuple(of_column) for name, of_column in labels.items()}
 
 
 def fingerprint_of(sentences: Iterable[Sentence], trees: bool = False) -> str:
@@ -256,8 +260,200 @@ def _are_columns(columns) -> bool:
     """Whether these are lists of the name of a column and its labels."""
     return (
         isinstance(columns, list)
-        and all(isinstance(own, list) and len(own) > 1 for own in columns)
+        and all(isinstance(column, list) and len(column) > 1 for column in columns)
         and all(isinstance(x, str) for _, *labels in columns for x in labels)
-        and all(own[0] is None or isinstance(own[0], str) for own in columns)
-        and len({own[0] for own in columns}) == len(columns)
+        and all(column[0] is None or isinstance(column[0], str) for column in columns)
+        and len({column[0] for column in columns}) == len(columns)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Unlabelled:
+    """Sentences that a teacher annotates as a student needs them.
+
+    In each epoch the student learns from as many batches of them as of the training
+    sentences, or from all if there are fewer; the next epoch goes on where the last one
+    ended. Memory does not grow with the text::
+
+        text = keras_tagging.Unlabelled(teacher, CorpusFiles(["news.txt"]))
+        student.fit(corpus.train, soft_targets=targets, unlabelled=text)
+
+    What the sentences have of the labels to learn is not read.
+
+    Args:
+        teacher: as in `SoftTargets.of`, which made the soft targets.
+        sentences: sentences, or lists of words, which can be read again and again: a
+            list, or `data.CorpusFiles`.
+        watch: as in `SoftTargets.of`; it is called in each epoch.
+
+    Raises:
+        ValueError: if the sentences can be read only once.
+    """
+
+    teacher: object
+    sentences: Iterable
+    watch: Callable[[Sequence], Iterable] = iter
+
+    def __post_init__(self):
+        if iter(self.sentences) is self.sentences:
+            raise ValueError(
+                f"unlabelled sentences are read again in later epochs, and a "
+                f"{type(self.sentences).__name__} can be read once: give a list, or "
+                "CorpusFiles(paths)"
+            )
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """How a student learns from soft targets: see `objectives.soft_cross_entropy`.
+
+    Args:
+        targets: the `SoftTargets`.
+        weight: the share of the soft targets in the loss; the rest is of the gold tags.
+        temperature: above 1, what the teacher thinks of improbable labels counts more.
+
+    Raises:
+        ValueError: if a number is not possible.
+    """
+
+    targets: SoftTargets
+    weight: float
+    temperature: float
+
+    def __post_init__(self):
+        if not isinstance(self.targets, SoftTargets):
+            raise ValueError(
+                f"soft_targets is a {type(self.targets).__name__}: give "
+                "SoftTargets.of(teacher, sentences), or SoftTargets.load(path)"
+            )
+        if not 0 <= self.weight <= 1:
+            raise ValueError(f"soft_weight={self.weight}: give a number from 0 to 1")
+        if not 0 < self.temperature < float("inf"):
+            raise ValueError(f"temperature={self.temperature}: give a number above 0")
+
+    @property
+    def run(self) -> dict[str, object]:
+        """The values that identify it, for `Resume`."""
+        numbers = {"weight": self.weight, "temperature": self.temperature}
+        return {"digest": self.targets.digest(), **numbers}
+
+    def labelled(self, sentences, names: Sequence[str | None]) -> list[Sentence]:
+        """The sentences; those without gold tags have the teacher's best ones.
+
+        These tell a new student which tags there are. They are not learnt as gold tags:
+        see `encoded`.
+
+        Args:
+            sentences: sentences, or lists of words.
+            names: of the student's columns.
+
+        Raises:
+            ValueError: if the soft targets are not of these sentences, or lack a
+                column.
+        """
+        sentences, targets = as_sentences(sentences), self.targets
+        targets.check(sentences)
+        self.check_columns(names)
+        labelled = []
+        spans = zip(targets.offsets[:-1], targets.offsets[1:], strict=True)
+        for sentence, (begin, end) in zip(sentences, spans, strict=True):
+            best = {
+                name or "tags": self._best(name, slice(begin, end), sentence)
+                for name in names
+                if labels_of(sentence, name) is None
+            }
+            labelled.append(with_labels(sentence, best) if best else sentence)
+        return labelled
+
+    def check_columns(self, names: Iterable[str | None]) -> None:
+        """Raise a ValueError if the soft targets lack a column."""
+        check_columns("the soft targets have", self.targets.labels, names)
+
+    def _best(self, name: str | None, rows: slice, sentence: Sentence) -> list[str]:
+        labels = self.targets.labels[name]
+        values = self.targets.probabilities[name][rows]
+        places = self.targets.ids[name][rows][np.arange(len(values)), values.argmax(-1)]
+        best = [labels[place] for place in places]
+        scripts = name == "lemma" and all(map(is_script, labels))
+        return lemmas_of(sentence.tokens, best) if scripts else best
+
+    def encoded(
+        self, encoded: EncodedSentences, unannotated: Iterable[Sentence], columns
+    ) -> EncodedSentences:
+        """The sentences of a student with soft targets: see `EncodedSentences.soft`.
+
+        The teacher's distribution is softened: its probabilities to the power of 1 /
+        temperature, scaled to sum to 1. So the mass beyond the top k, and that of
+        labels which the student lacks, goes to the others in proportion, as in the
+        top-k distillation of Tan et al. (2019), :cite:`tan2019`: spread over hundreds
+        of labels, a high temperature would make it most of the distribution. A token of
+        which the student knows no label has no soft target.
+
+        Args:
+            encoded: of the sentences of `labelled`.
+            unannotated: the same sentences as the user gave them. Where they have no
+                gold tags, the targets are -1.
+            columns: the student's `LabelColumn` each.
+        """
+        parts = [self.softened(column) for column in columns]
+        soft = np.zeros((2, len(encoded.ids), len(parts), max(map(_size, parts))))
+        is_gold = np.empty((len(encoded.ids), len(parts)), bool)
+        for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
+            soft[:, :, i, : _size(part)] = part
+            gold = [
+                labels_of(sentence, column.name) is not None for sentence in unannotated
+            ]
+            is_gold[:, i] = np.repeat(gold, encoded.lengths)
+        targets = np.where(is_gold.reshape(encoded.targets.shape), encoded.targets, -1)
+        ids, values = soft[0].astype("int32"), soft[1].astype("float32")
+        return replace(encoded, targets=targets.astype("int32"), soft=(ids, values))
+
+    def softened(self, column) -> tuple[np.ndarray, np.ndarray]:
+        """The student's ids `(tokens, k)` of a column, best first, and their values.
+
+        Args:
+            column: the student's `LabelColumn`, which the soft targets have.
+
+        Raises:
+            ValueError: if the student knows none of its labels.
+        """
+        labels = self.targets.labels[column.name]
+        places = np.array([column.ids.get(label, -1) for label in labels])
+        if (places < 0).all():
+            raise ValueError(
+                f"the student knows no {column.name or 'tag'} of the soft targets: "
+                "train it on sentences with the teacher's tags"
+            )
+        ids = places[self.targets.ids[column.name]]
+        values = np.where(ids < 0, 0, self.targets.probabilities[column.name])
+        # of the largest first: no small power is lost in rounding
+        values = values.astype("float64")
+        best = values.max(-1, keepdims=True)
+        values = (values / np.where(best > 0, best, 1)) ** (1 / self.temperature)
+        values /= np.maximum(values.sum(-1, keepdims=True), 1)
+        order = np.argsort(-values, -1, kind="stable")
+        ids, values = (np.take_along_axis(x, order, -1) for x in (ids, values))
+        return np.maximum(ids, 0), values
+
+
+def _size(part) -> int:
+    return part[0].shape[1]
+
+
+def check_columns(what: str, theirs: Iterable[str | None], names) -> None:
+    """Raise a ValueError if a teacher lacks a column of its student.
+
+    Args:
+        what: the beginning of the message.
+        theirs: the columns of the teacher.
+        names: those of the student.
+    """
+    for name in names:
+        if name not in theirs:
+            listed = ", ".join(repr(column or "tags") for column in theirs)
+            remedy = "build the student with tags= as the teacher"
+            if any(str(x).startswith(MOVES) for x in (name, *theirs)):
+                remedy = "a parser learns from one of the same transition system"
+            raise ValueError(
+                f"{what} no column {name or 'tags'!r}: theirs are {listed}; {remedy}"
+            )

@@ -1,0 +1,527 @@
+"""`fit` of sentence models: from sentences to epochs."""
+
+import hashlib
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_tagging import training
+from keras_tagging.data.named_columns import check_labelled, with_targets
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
+from keras_tagging.encoding.batching import TrainingBatches
+from keras_tagging.models.calls import SentenceCalls
+from keras_tagging.models.distillation import check_unlabelled, with_unlabelled
+from keras_tagging.training import Distillation
+from keras_tagging.training.callbacks import (
+    AveragedWeights,
+    EpochOrder,
+    FeedbackShare,
+    HalvingDecay,
+    LinearDecay,
+    TrainingLog,
+    Validation,
+    mode_of,
+)
+from keras_tagging.training.resume import Resume
+from keras_tagging.utils.suggestions import check_known
+
+
+class TrainedOnSentences(SentenceCalls):
+    """A model whose `fit` takes sentences."""
+
+    def fit(
+        self,
+        x,
+        y=None,
+        *,
+        validation_data=None,
+        validation_split=0.0,
+        class_weight=None,
+        sample_weight=None,
+        soft_targets=None,
+        soft_weight=0.5,
+        temperature=1.0,
+        unlabelled=None,
+        epochs=None,
+        batch_size=None,
+        token_budget=None,
+        callbacks=(),
+        verbose="auto",
+        monitor=None,
+        patience=None,
+        restore_best=True,
+        log=None,
+        resume=None,
+    ):
+        """Train on sentences. The first call counts the vocabularies.
+
+        Args:
+            x: training sentences with gold tags, or gold trees; or lists of words.
+            y: for lists of words their tags, a list of strings each; where a model
+                learns columns, a dict of such lists by their names. By default the
+                annotation is in the sentences.
+            validation_data: development sentences, annotated too, or `(x, y)`.
+            validation_split: the share of the sentences that are held out for
+                development, the last ones, in the place of `validation_data`.
+            class_weight: for taggers of one column, a dict from labels to numbers by
+                which their tokens count; 1 for other labels.
+            sample_weight: a number for each sentence; for taggers also a list for each,
+                a number a token. The loss of a batch is the weighted mean, so weights
+                compare the tokens of a batch: in batches of one sentence those of
+                sentences would have no effect, and are refused. A CRF's terms are those
+                of :class:`keras_tagging.layers.CRFLoss`. A token of weight 0 counts as
+                one whose tag is unknown. Figures on development sentences have no
+                weights.
+            soft_targets: for taggers and parsers, the `SoftTargets` of a teacher for
+                these sentences, which then need no gold tags, but gold trees. Where
+                they have none, the figures of training compare with the teacher's best
+                tags.
+            soft_weight: the share of the soft targets in the loss, from 0 to 1; the
+                rest is of the gold tags, or moves.
+            temperature: of the softened distributions of teacher and student: above 1,
+                improbable tags count more. See `training.soft_cross_entropy`.
+            unlabelled: with `soft_targets`, an `Unlabelled` text that their teacher
+                annotates, from which each epoch learns too.
+            epochs, batch_size, token_budget: by default those of the recipe.
+            callbacks: Keras callbacks; their logs have the figures of `evaluate` on the
+                development sentences as `val_accuracy` and so on.
+            verbose: 0, 1 (progress bar), 2 (a line an epoch) or "auto".
+            monitor: the figure that selects the best epoch; by default
+                `default_monitor`.
+            patience: stop after this many epochs without improvement.
+            restore_best: whether to end with the weights of the best development
+                epoch, as the papers do; of epochs that are equally good, the first, as
+                Keras has it.
+            log: a CSV file for the figures of all epochs.
+            resume: a folder for the state of the run after every epoch. If it has one
+                already, training continues from there, exactly as if it had never been
+                interrupted.
+
+        Returns:
+            A `keras.callbacks.History` of all epochs, resumed ones included.
+
+        Raises:
+            ValueError: if the annotation is missing, no label of the development
+                sentences is known, `resume` has another run, or the model cannot learn
+                from soft targets, or from these; and for weights that do not fit.
+        """
+        fitting = self.settings.fitting
+        if batch_size is not None or token_budget is not None:
+            fitting = replace(fitting, batch_size=batch_size, token_budget=token_budget)
+        if epochs is not None:
+            fitting = replace(fitting, epochs=epochs)
+
+        # sentences
+        x = with_targets(x, y, self.column_names)
+        weights, distillation = Weights(sample_weight, class_weight), None
+        if weights:
+            self.check_weights(weights)
+        if soft_targets is not None:
+            if weights or validation_split:
+                raise ValueError(
+                    "soft targets are of all sentences, and weighted by soft_weight: "
+                    "leave class_weight, sample_weight and validation_split out"
+                )
+            self.check_student()
+            distillation = Distillation(soft_targets, soft_weight, temperature)
+            unannotated = as_sentences(x)
+            x = distillation.labelled(unannotated, self.column_names)
+        if unlabelled is not None:
+            check_unlabelled(unlabelled, distillation)
+        sentences = self.annotated(x)
+        weights.check(sentences, fitting.token_budget is None and fitting.batch_size)
+        if validation_split and validation_data:
+            raise ValueError("give validation_data or validation_split, not both")
+        if validation_split:
+            sentences, dev = held_out(sentences, validation_split)
+        else:
+            dev = self.annotated(development(validation_data, self.column_names))
+
+        # network
+        check_schedule(self.optimizer, fitting.decay, callbacks)
+        if self.network is None:
+            self.adapt(sentences)
+        if not self.optimizer.built:  # the user compiled another one after adapt
+            self.optimizer.build(self.trainable_variables)
+        self.check_development(dev)
+        figures = self.figures_in_training or self.figures
+        watched = self.default_monitor if dev and monitor is None else monitor
+        has_metrics = bool(self.objectives().get("weighted_metrics"))
+        check_fitting(figures, bool(dev), fitting.decay, watched, patience, has_metrics)
+
+        # batches
+        of_tokens = None
+        if weights:
+            of_tokens = weights.of_tokens(sentences, getattr(self, "label_columns", ()))
+        sentences = self.prepared(sentences, keep=resume, verbose=verbose)
+        state = resume and Path(resume) / "resume.npz"
+        resumed = bool(state) and state.exists()
+        self.before_fit(sentences, resumed, verbose=verbose in (1, 2, "auto"))
+        batches = self.batches(sentences, fitting)
+        if distillation:
+            self.distil(batches, distillation, unannotated)
+            share = distillation.weight, distillation.temperature
+            self._set_in_loss("soft_share", share)
+        if unlabelled is not None:
+            batches = with_unlabelled(self, batches, distillation, unlabelled)
+        if of_tokens is not None:
+            batches.weigh(of_tokens)
+        self._set_in_loss("weighted", of_tokens is not None)
+        if not len(batches):
+            raise ValueError("no training sentence has a token: nothing to learn from")
+        # the penalty of a batch, for training on so many tokens an epoch
+        self._set_in_loss("_penalty", fitting.l2 / 2 / batches.num_targets)
+
+        # callbacks: the user's between those that must run before and after them
+        # under mixed_float16 Keras wraps the optimizer
+        optimizer = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        rate = float(keras.ops.convert_to_numpy(self.optimizer.learning_rate))
+        table = TrainingLog(log)
+        first, last = [EpochOrder(batches)], [table]
+        feedback = getattr(self.settings.label_options, "feedback", None)
+        scheduled = isinstance(feedback, tuple)
+        if scheduled:
+            first.insert(0, FeedbackShare(*feedback, fitting.epochs))
+        if fitting.decay == "linear":
+            first.append(LinearDecay(fitting.epochs, rate))
+        if optimizer.use_ema:
+            averaged = AveragedWeights()
+            first.append(averaged)
+        watched = monitor or self.default_monitor
+        if dev:
+            first.append(Validation(self.evaluator(dev), watched))
+            best = keras.callbacks.EarlyStopping(
+                watched,
+                mode=mode_of(watched, self.lower_is_better),
+                patience=math.inf if patience is None else patience,
+                restore_best_weights=restore_best,
+            )
+            last.insert(0, best)
+        if fitting.decay == "halve":  # after the log, which has the rate of the epoch
+            rate_of = "val_accuracy" if "accuracy" in figures else self.default_monitor
+            last.append(HalvingDecay(rate_of))
+        if optimizer.use_ema:
+            last.append(averaged.trained)
+        callbacks = [*first, *keras.tree.flatten(callbacks or []), *last]
+
+        # resuming
+        read = {*self.input_columns, *self.column_names}
+        fingerprint = Corpus(sentences).fingerprint(read)
+        self.metadata.update(training_sentences=fingerprint, epochs=fitting.epochs)
+        run = {
+            **self.get_config()["settings"],
+            **asdict(fitting),
+            "seed": self.seed,
+            "monitor": monitor,
+            "patience": patience,
+            "training sentences": fingerprint,
+            "development sentences": Corpus(dev).fingerprint(read),
+            "soft targets": distillation and distillation.run,
+            "unlabelled": unlabelled and batches.text.sha256,
+            "weights": digest_of(of_tokens),
+        }
+        initial_epoch = 0
+        if state:
+            # the number of epochs matters only to decay: without it, it may grow
+            falls = scheduled or fitting.decay == "linear"
+            same = {"epochs": fitting.epochs if falls else None}
+            same["optimizer class"] = type(optimizer).__name__
+            saved = Resume(state, callbacks, run | same)
+            initial_epoch = fitting.epochs
+            if not saved.finished:
+                initial_epoch = min(saved.epoch, fitting.epochs)
+            callbacks.append(saved)
+        training.check_alike({**run, "first epoch": initial_epoch})
+
+        # epochs
+        try:
+            history = super().fit(
+                self.dataset(batches),
+                epochs=fitting.epochs,
+                initial_epoch=initial_epoch,
+                callbacks=callbacks,
+                verbose=verbose,
+                shuffle=False,  # the batches are shuffled already
+            )
+        finally:
+            if fitting.decay:  # otherwise another fit would start where this one ended
+                self.optimizer.learning_rate = rate
+        rows = table.rows
+        names = dict.fromkeys(x for row in rows for x in row if x != "epoch")
+        history.epoch = [row["epoch"] - 1 for row in rows]
+        history.history = {name: [row.get(name) for row in rows] for name in names}
+        return history
+
+    def _set_in_loss(self, name, value):
+        """Set a number, or some, of the loss of a batch."""
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            self.train_function = None  # it was compiled with the old one
+
+    # What a kind of models does in training
+
+    def annotated(self, sentences):
+        """The sentences, after a check that they have the columns to learn."""
+        sentences = as_sentences(sentences)
+        check_labelled(
+            sentences,
+            self.column_names,
+            f"a {self.kind} learns from it; a list in JSON has strings or integers",
+        )
+        return sentences
+
+    def batches(self, sentences, fitting):
+        """The batches of training."""
+        names = self.features.names
+        return TrainingBatches(
+            self.encode(sentences, targets=True),
+            word_column=names.index("word") if "word" in names else None,
+            **self.batching(fitting),
+        )
+
+    def batching(self, fitting) -> dict[str, object]:
+        """The keywords that all kinds of batches have."""
+        names = ("batch_size", "token_budget", "unknown_rate", "word_dropout")
+        shapes = {"multiple": self.length_multiple, "devices": self.devices}
+        chosen = {name: getattr(fitting, name) for name in names}
+        return {"seed": self.seed, **shapes, **chosen}
+
+    def dataset(self, batches):
+        """The data for training: see `training.dataset`."""
+        return training.dataset(batches, training.token_signature(self.features))
+
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        """The loss of a batch; with `l2`, and a share of the penalty of an epoch."""
+        loss = self.batch_loss(super().compute_loss, y, y_pred, sample_weight)
+        return self.penalised(loss, sample_weight)
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """The loss of a batch: by default the compiled one.
+
+        Args:
+            compiled: Keras' own `compute_loss`.
+            y, y_pred, sample_weight: as there.
+        """
+        return compiled(None, y, y_pred, sample_weight)
+
+    def prepared(self, sentences, keep, verbose):
+        """The training sentences with everything that the model reads.
+
+        Args:
+            keep: a folder that keeps finished work for a resumed run, or None.
+            verbose: as in `fit`; above 0, progress is printed.
+        """
+        return sentences
+
+    def before_fit(self, sentences, resumed, verbose):
+        """Hook that runs before the first epoch of a fit, which a run may resume."""
+
+    def check_development(self, sentences):
+        """Raise a ValueError if development sentences have no label of training."""
+
+    def check_weights(self, weights):
+        """Raise a ValueError if the model cannot learn with these `Weights`."""
+        raise ValueError(
+            f"a {self.kind} learns from all its sentences alike: leave class_weight "
+            "and sample_weight out"
+        )
+
+    def check_student(self):
+        """Raise a ValueError if the model cannot learn from soft targets.
+
+        One that can has `distil` and `unlabelled_batches` too: see `Tagger`.
+        """
+        raise ValueError(
+            f"soft targets are for taggers and parsers: a {self.kind} learns from "
+            "annotated sentences alone; leave soft_targets= out"
+        )
+
+    def penalised(self, loss, sample_weight):
+        """The loss of a batch, plus its share of the penalty of an epoch."""
+        if not self._penalty:
+            return loss
+        size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
+        return loss + self._penalty * ops.sum(sample_weight) * size
+
+
+# The arguments of fit
+
+
+def check_schedule(optimizer, decay, callbacks=None):
+    """Refuse what else is to set the learning rate beside a decay of ours.
+
+    Args:
+        optimizer: whose rate may be a schedule.
+        decay: as in `FitSettings`.
+        callbacks: of the user, which may have a `ReduceLROnPlateau`.
+
+    Raises:
+        ValueError: with the remedies.
+    """
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    schedule = getattr(optimizer, "_learning_rate", None)
+    if decay and isinstance(schedule, keras.optimizers.schedules.LearningRateSchedule):
+        raise ValueError(
+            f"the optimizer has a {type(schedule).__name__}, and decay={decay!r} sets "
+            "the learning rate too: build(..., decay=None), or give the optimizer a "
+            "number"
+        )
+    plateau = keras.callbacks.ReduceLROnPlateau
+    several = keras.tree.flatten(callbacks or [])
+    if decay == "linear" and any(isinstance(x, plateau) for x in several):
+        raise ValueError(
+            'ReduceLROnPlateau has no effect beside decay="linear", which sets the '
+            "learning rate of each epoch: build(..., decay=None)"
+        )
+
+
+def check_fitting(
+    figures,
+    has_dev,
+    decay=None,
+    monitor=None,
+    patience=None,
+    has_metrics=True,
+):
+    """Refuse options that need development sentences, and unknown figures.
+
+    Args:
+        figures: the figures that are computed on the development sentences.
+        has_dev: whether there are development sentences.
+        decay: as in `FitSettings`.
+        monitor, patience: as in `SentenceModel.fit`.
+        has_metrics: whether training computes figures of its sentences, not only the
+            loss.
+
+    Raises:
+        ValueError: for an option without effect, or an unknown figure.
+    """
+    if patience is not None and not has_dev:
+        raise ValueError("patience needs validation_data to watch")
+    if decay == "halve" and not has_dev:
+        raise ValueError(
+            "decay='halve' needs validation_data to watch; or build(..., decay=None)"
+        )
+    possible = [f"val_{name}" for name in figures]
+    possible += ["loss", "accuracy", "cross_entropy"] if has_metrics else ["loss"]
+    if monitor is not None and not has_dev:
+        raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
+    if monitor is not None and monitor not in possible:
+        raise ValueError(f"monitor={monitor!r}: known are {', '.join(possible)}")
+
+
+def development(validation_data, names):
+    """Development sentences, also as Keras' pair of sentences and targets."""
+    pair = isinstance(validation_data, tuple) and len(validation_data) == 2
+    if pair and not _is_sentence(validation_data[0]):
+        return with_targets(*validation_data, names)
+    return with_targets(validation_data or [], None, names)
+
+
+def _is_sentence(x) -> bool:
+    words = isinstance(x, list | tuple) and bool(x) and isinstance(x[0], str)
+    return words or isinstance(x, Sentence)
+
+
+def held_out(sentences, share: float) -> tuple[list[Sentence], list[Sentence]]:
+    """The first sentences, and the last ones, of which there are this share.
+
+    Raises:
+        ValueError: unless 0 < share < 1, and if there are no first ones.
+    """
+    if not 0 < share < 1:
+        raise ValueError(f"validation_split={share!r}: give a share, such as 0.1")
+    first = int(len(sentences) * (1 - share))  # as Keras counts
+    if not first:
+        raise ValueError(
+            f"validation_split={share}: of {len(sentences):,} sentences, that leaves "
+            "none to train on"
+        )
+    return sentences[:first], sentences[first:]
+
+
+class Weights:
+    """How much each token counts in the loss, as in Keras' `fit`.
+
+    Args:
+        sample_weight: a number for each sentence, or a list of numbers for each, one a
+            token; None for 1.
+        class_weight: dict from labels to numbers; others have 1. Both are multiplied.
+    """
+
+    def __init__(self, sample_weight=None, class_weight=None):
+        self.classes = dict(class_weight or {})
+        self.samples = None if sample_weight is None else list(sample_weight)
+
+    def __bool__(self) -> bool:
+        return bool(self.classes) or self.samples is not None
+
+    @property
+    def of_sentences(self) -> bool:
+        """Whether all tokens of a sentence have the same."""
+        return not self.classes and all(np.ndim(x) == 0 for x in self.samples)
+
+    def check(self, sentences, batch_size) -> None:
+        """Refuse weights that would be misread, or have no effect.
+
+        Raises:
+            ValueError: if there is not one for each sentence, and for different ones in
+                batches of one sentence.
+        """
+        if self.samples is None:
+            return
+        if len(self.samples) != len(sentences):
+            raise ValueError(
+                f"{len(sentences):,} sentences, but sample_weight has "
+                f"{len(self.samples):,}: give one number, or one list, a sentence"
+            )
+        if batch_size == 1 and self.of_sentences and len({*self.samples} - {0.0}) > 1:
+            raise ValueError(
+                "sample_weight has no effect in batches of one sentence, whose loss is "
+                "the mean of its own tokens: give batch_size= or token_budget=, or a "
+                "weight a token"
+            )
+
+    def of_tokens(self, sentences, label_columns=()) -> list[np.ndarray] | None:
+        """For each sentence `(tokens,)` float32; None if all weights are 1.
+
+        Args:
+            sentences: with gold labels. There may be more weights of sentences: those
+                of the sentences that were held out.
+            label_columns: of the model; classes are those of a single one.
+
+        Raises:
+            ValueError: if the weights do not fit the sentences, or a class is unknown.
+        """
+        parts = [np.ones(len(sentence), "float32") for sentence in sentences]
+        for i, (part, sample) in enumerate(
+            zip(parts, self.samples or (), strict=False), start=1
+        ):
+            sample = np.asarray(sample, "float32")
+            fits = sample.ndim == 0 or sample.shape == part.shape
+            if not fits or not (np.isfinite(sample) & (sample >= 0)).all():
+                raise ValueError(
+                    f"sample_weight of sentence {i}, which has {len(part)} tokens, is "
+                    f"{sample!r:.60}: give a number from 0 on, or one a token"
+                )
+            part *= sample
+        if self.classes:
+            [column] = label_columns
+            for label in self.classes:
+                check_known("label in class_weight", label, column.labels)
+            for part, labels in zip(parts, column.learnt(sentences), strict=True):
+                part *= [self.classes.get(label, 1.0) for label in labels]
+        return None if all((part == 1).all() for part in parts) else parts
+
+
+def digest_of(weights: list[np.ndarray] | None) -> str | None:
+    """SHA-256 of the weights of all tokens, by which `Resume` tells a run."""
+    if weights is None:
+        return None
+    return hashlib.sha256(np.concatenate(weights).astype("<f4").tobytes()).hexdigest()
