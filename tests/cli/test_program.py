@@ -105,14 +105,6 @@ def test_options_reach_the_reader(program, tmp_path):
     assert "column 1 looks like IOB2: pass tag_column=1" in out
 
 
-@pytest.mark.parametrize(
-    "pair, part",
-    [("tag_column=five", "counted from 0"), ("encoding=nope", "'nope' is not known")],
-)
-def test_odd_reader_options(failing, corpus_dir, pair, part):
-    assert part in failing("describe", corpus_dir, "--option", pair)
-
-
 @pytest.fixture(scope="module")
 def onnx(trained, silently, tmp_path_factory):
     """A tagger that starts in a second."""
