@@ -51,14 +51,12 @@ def fetch(url: str, path: Path, checksum: str, size: int) -> Path:
         return path
     pooch.get_logger().setLevel("WARNING")
     name, by_hand = path.name, f"or save the file yourself as {path}"
-    registry = pooch.create(
-        path.parent, "", registry={name: checksum}, urls={name: url}
-    )
-    registry.retry_if_failed = RETRIES
+    files = {"registry": {name: checksum}, "urls": {name: url}}
+    source = pooch.create(path.parent, "", **files, retry_if_failed=RETRIES)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.parent / ".lock"):
-            registry.fetch(name, downloader=_Download(size))
+            source.fetch(name, downloader=_Download(size))
     except ValueError:
         raise OSError(
             f"{url}: another file came, whose checksum is not {checksum[:16]}...; log "
