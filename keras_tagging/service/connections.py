@@ -5,8 +5,6 @@ ever. Here the client of a connection owes a request until all of it has come; w
 one the longest makes room for others.
 """
 
-from collections import Counter
-
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from keras_tagging.utils import limits
@@ -15,38 +13,20 @@ from keras_tagging.utils import limits
 class Connection(H11Protocol):
     """A connection as uvicorn has it, which ends when its client is late.
 
-    Beyond `limits.SERVICE_CONNECTIONS` one of those ends that owe a request: the oldest
-    of the address that has the most.
-
-    Attributes:
-        owes_since: when its client began to owe a request, or None if it owes none.
+    Beyond `limits.SERVICE_CONNECTIONS` the one ends that owes a request the longest.
     """
 
-    owes_since = _timer = None
-
-    @property
-    def address(self) -> str:
-        return self.client[0] if self.client else ""
+    _owing = {}  # the connections of this process that owe a request, the oldest first
+    _timer = None
 
     @property
     def in_request(self) -> bool:
         """Whether there is a request that is not answered."""
         return self.cycle is not None and not self.cycle.response_complete
 
-    def connection_made(self, transport):
-        super().connection_made(transport)
-        if len(self.connections) > limits.SERVICE_CONNECTIONS:
-            self._make_room()
-        self._owe()
-
-    def _make_room(self):
-        owing = [c for c in self.connections if c.owes_since is not None]
-        for most, _ in Counter(c.address for c in owing).most_common(1):
-            same = (c for c in owing if c.address == most)
-            min(same, key=lambda c: c.owes_since).end()
-
     def _owe(self):
-        self.owes_since = self.loop.time()
+        self._owing.pop(self, None)
+        self._owing[self] = True
         self._call_after(limits.SERVICE_HEAD_SECONDS, self._head_is_late)
 
     def _call_after(self, seconds, function):
@@ -62,19 +42,26 @@ class Connection(H11Protocol):
 
     def end(self) -> None:
         """Close it at once."""
-        self.owes_since = None
+        self._owing.pop(self, None)
         self.transport.abort()
 
     # Those of asyncio and uvicorn
 
+    def connection_made(self, transport):
+        super().connection_made(transport)
+        if self._owing and len(self.connections) > limits.SERVICE_CONNECTIONS:
+            next(iter(self._owing)).end()
+        self._owe()
+
     def connection_lost(self, exc):
         self._timer.cancel()
+        self._owing.pop(self, None)
         super().connection_lost(exc)
 
     def handle_events(self):
         super().handle_events()
         if self.in_request and not self.cycle.more_body:
-            self.owes_since = None
+            self._owing.pop(self, None)
 
     def on_response_complete(self):
         self._owe()

@@ -141,26 +141,6 @@ def test_who_owes_a_request_makes_room(monkeypatch):
     served(test, monkeypatch, SERVICE_CONNECTIONS=5)
 
 
-def test_the_address_with_the_most_connections_loses_one():
-    class Fake(Connection):
-        address = "b"
-        ended = False
-
-        def __init__(self, connections, since, address="b"):
-            self.connections, self.owes_since = connections, since
-            self.address = address
-
-        def end(self):
-            self.ended = True
-
-    connections = []
-    few = Fake(connections, 1, "a")
-    busy, late, early = (Fake(connections, since) for since in (None, 3, 2))
-    connections += [few, busy, late, early]
-    few._make_room()
-    assert [c.ended for c in connections] == [False, False, False, True]
-
-
 def test_heads_have_a_time(monkeypatch):
     async def test(port, server, go):
         go.set()
