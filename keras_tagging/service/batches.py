@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.problems import Problem
@@ -165,19 +166,15 @@ class Batcher:
             self._arrived[job.lane].set()
         futures = [job.future for job in jobs]
         try:
-            await asyncio.wait(
-                futures,
-                timeout=max(0, until - now),
-                return_when=asyncio.FIRST_EXCEPTION,
-            )
+            async with asyncio.timeout_at(until):
+                answers = await asyncio.gather(*futures)
+        except TimeoutError:
+            busy = "the service is too busy for this request: try later"
+            raise Problem(503, busy) from None
         finally:
-            late = [future for future in futures if future.cancel()]
-        problems = [f.exception() for f in futures if not f.cancelled()]
-        for problem in filter(None, problems):
-            raise problem
-        if late:
-            raise Problem(503, "the service is too busy for this request: try later")
-        return [row for future in futures for row in future.result()]
+            for future in futures:
+                future.cancel()
+        return [*chain.from_iterable(answers)]
 
     async def _serve(self, worker, lanes):
         while True:
