@@ -172,10 +172,9 @@ def with_targets(x, y, names):
         return x
     if not isinstance(y, Mapping):
         if tuple(names) != (None,):
-            wanted = ", ".join(f"{name!r}: [...]" for name in names)
             raise ValueError(
-                f"y is one list, but the model learns columns: give y={{{wanted}}}, or "
-                "the annotation in the sentences, Sentence(tokens, columns=...)"
+                "y is one list, but the model learns columns: give the annotation in "
+                "the sentences, or y={NAME: [...]}"
             )
         y = {"tags": y}
     sentences = as_sentences(x)

@@ -93,7 +93,12 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
     held, start, space = None, 0, ""
     for number, line in enumerate(_lines(chunks), 1):
         words = list(islice(WORD.finditer(line), limits.SENTENCE_TOKENS + 1))
-        _check(number, line, words)
+        letters, most = limits.SENTENCE_CHARACTERS, limits.SENTENCE_TOKENS
+        if len(line) > letters or len(words) > most:
+            raise ValueError(
+                f"line {number} of the text has more than {letters:,} characters or "
+                f"{most:,} words; put each sentence on its own line, or use a segmenter"
+            )
         if words:
             begin = words[0].start()
             if held is not None:
@@ -113,17 +118,6 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
         yield held
 
 
-def _check(number: int, line: str, words: list) -> None:
-    what = None
-    if len(line) > limits.SENTENCE_CHARACTERS:
-        what = f"{limits.SENTENCE_CHARACTERS:,} characters"
-    elif len(words) > limits.SENTENCE_TOKENS:
-        what = f"{limits.SENTENCE_TOKENS:,} words"
-    if what:
-        remedy = "put each sentence on a line of its own, or use a segmenter"
-        raise ValueError(f"line {number} of the text has more than {what}; {remedy}")
-
-
 def _lines(chunks: Iterable[str]) -> Iterator[str]:
     """The lines with their ends, which are line feeds."""
     rest = ""
@@ -134,6 +128,6 @@ def _lines(chunks: Iterable[str]) -> Iterator[str]:
             yield rest + "\n"
             rest = other
         if len(rest) > limits.SENTENCE_CHARACTERS:
-            break  # which `_check` refuses
+            break  # which is refused
     if rest:
         yield rest

@@ -37,8 +37,6 @@ def token_accuracy(
         ValueError: if two inputs differ in their number of sentences, or in the length
             of one: the message has its number, counted from 1.
     """
-    if (sentences is None) != (known_words is None):
-        raise ValueError("give both sentences and known_words, or neither")
     gold = list(gold)
     if sentences is None:
         # So no word is unknown; `known_accuracy` is set to nan below.
