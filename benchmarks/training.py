@@ -27,8 +27,7 @@ def stock_network(model) -> keras.Model:
     settings = model.settings
     ids = keras.Input((None, len(model.features.names)), dtype="int32")
     mask = keras.ops.not_equal(ids[:, :, 0], 0)
-    sizes = {"word": settings["word_dim"], "column": settings["affix_dim"]}
-    x = embed_features(ids, model.features, sizes, seed=0)
+    x = embed_features(ids, None, model.features, settings, seed=0)
     x = keras.layers.Dropout(settings["dropout"], seed=0)(x)
     for _ in range(settings["num_layers"]):
         gru = keras.layers.GRU(

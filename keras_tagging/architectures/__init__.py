@@ -1,6 +1,5 @@
 """The architectures by name: one file a paper, and the networks that they share."""
 
-import warnings
 from collections.abc import Mapping
 
 from keras_tagging import kinds
@@ -14,17 +13,8 @@ def of_kind(name: str) -> dict[str, Architecture]:
 
 
 def architectures() -> dict[str, Architecture]:
-    """The architectures of all kinds, by name; of two with one name, the first."""
-    by_name = {}
-    for kind, of_kind in kinds.each("architectures"):
-        for architecture in of_kind:
-            if by_name.setdefault(architecture.name, architecture) is not architecture:
-                warnings.warn(
-                    f"the kind {kind} has an architecture {architecture.name!r} too, "
-                    "which is left out: choose another name",
-                    stacklevel=2,
-                )
-    return by_name
+    """The architectures of all kinds, by name."""
+    return {x.name: x for _, of_kind in kinds.each("architectures") for x in of_kind}
 
 
 def available() -> list[str]:

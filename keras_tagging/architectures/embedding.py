@@ -1,7 +1,5 @@
 """The first layers of every architecture: tables, characters, context windows."""
 
-from dataclasses import asdict
-
 import keras
 from keras import ops
 
@@ -9,7 +7,6 @@ from keras_tagging.cells.initializers import gaussian, gaussian_table
 from keras_tagging.encoding.vocabulary import CLUSTER, prefix_rows
 from keras_tagging.layers import CharacterEncoder, ContextWindow, WordClassEmbedding
 from keras_tagging.layers.bidirectional_stack import SENTENCE
-from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.seeds import seeds
 
 
@@ -47,32 +44,13 @@ def token_inputs(settings, features, draw, *, dropout, variational=False, vector
         letters `(rows, characters)`; then mask `(batch, time)` and vectors `(batch,
         time, size)`.
     """
-    tables, characters = settings.tables, settings.letters
     ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
     mask = ops.not_equal(ids[:, :, 0], 0)
     inputs, letters = [ids], None
-    if characters.character_network:
+    if settings.letters.character_network:
         letters = keras.Input((None,), dtype="int32", name="letters")
         inputs.append(letters)
-    of_tables, of_kernels = INITIALIZERS[tables.initializer]
-    sizes = {
-        "word": tables.word_dim,
-        "vector": vector_dim,
-        "character": tables.character_dim,
-        "column": tables.affix_dim,
-    }
-    x = embed_features(
-        ids,
-        features,
-        sizes,
-        next(draw),
-        frozen=tables.frozen,
-        table_initializer=of_tables,
-        kernel_initializer=of_kernels,
-        characters=characters,
-        letters=letters,
-        **asdict(settings.window),
-    )
+    x = embed_features(ids, letters, features, settings, next(draw), vector_dim)
     x = keras.layers.Dropout(
         dropout,
         noise_shape=SENTENCE if variational else None,
@@ -82,22 +60,7 @@ def token_inputs(settings, features, draw, *, dropout, variational=False, vector
     return inputs, mask, x
 
 
-def embed_features(
-    ids,
-    features,
-    dims,
-    seed,
-    *,
-    window=0,
-    window_over="words",
-    window_gated=False,
-    window_dropout=0.0,
-    frozen=(),
-    table_initializer=uniform,
-    kernel_initializer=keras.initializers.GlorotUniform,
-    characters=None,
-    letters=None,
-):
+def embed_features(ids, letters, features, settings, seed, vector_dim=0):
     """One vector a token: the embeddings of all its features, concatenated.
 
     The word and its pretrained vector come first. All characters share one look-up
@@ -110,30 +73,26 @@ def embed_features(
 
     Args:
         ids: `(batch, time, features)` from `TokenFeatures`.
+        letters: `(rows, characters)`, what the character network reads, or None: see
+            `TokenFeatures`.
         features: the `TokenFeatures`, adapted.
-        dims: embedding size by the table's name (a column's, or "character"); that
-            of "column" for the others.
+        settings: a `Settings`, for the options of tables, characters and window.
         seed: int, not negative; each table draws from a seed of its own.
-        window: positions in the context window, an odd number; 0 and 1 are the
-            current token alone.
-        window_over: "words" (word and pretrained vector) or "features".
-        window_gated: whether a gate weighs each position of the window.
-        window_dropout: fraction of the positions dropped in training, also of the
-            current token alone.
-        frozen: names of the tables that are not trained.
-        table_initializer, kernel_initializer: functions of a seed that give the
-            initializers of the tables and of the window's gates.
-        characters: the `CharacterNetwork`, if `features` have letters.
-        letters: `(rows, characters)`, what it reads: see `TokenFeatures`.
+        vector_dim: size of the pretrained vectors that are a feature; 0 without.
 
     Returns:
         `(batch, time, size)`.
 
     Raises:
-        ValueError: if `window` is even, `window_over` neither of the two, or a window
-            is to be over words and there are none.
+        ValueError: if a window is to be over words and there are none.
     """
-    check_choice("window_over", window_over, ("words", "features"))
+    sizes, characters, window = settings.tables, settings.letters, settings.window
+    of_tables, of_kernels = INITIALIZERS[sizes.initializer]
+    dims = {
+        "word": sizes.word_dim,
+        "vector": vector_dim,
+        "character": sizes.character_dim,
+    }
     draw = seeds(seed)
     tables = {}
     for column, (name, rows) in enumerate(features.sizes.items()):
@@ -143,13 +102,13 @@ def embed_features(
         tables.setdefault(name, (rows, []))[1].append(column)
     words, others = [], []
     for name, (rows, columns) in tables.items():
-        dim = dims.get(name, dims["column"])
+        dim = dims.get(name, sizes.affix_dim)
         if name == CLUSTER:
             lengths = features.settings.class_prefixes
             classes = WordClassEmbedding(
                 prefix_rows(features.vocabularies[CLUSTER], lengths),
                 dim,
-                table_initializer(next(draw)),
+                of_tables(next(draw)),
                 name=f"{CLUSTER}_embedding",
             )
             others.append(classes(ids[:, :, columns[0]]))
@@ -157,8 +116,8 @@ def embed_features(
         table = keras.layers.Embedding(
             rows,
             dim,
-            embeddings_initializer=table_initializer(next(draw)),
-            trainable=name not in frozen,
+            embeddings_initializer=of_tables(next(draw)),
+            trainable=name not in sizes.frozen,
             name=f"{name}_embedding",
         )
         if len(columns) == 1:
@@ -175,8 +134,8 @@ def embed_features(
             kind=characters.character_network,
             embedding_dim=characters.character_embedding_dim,
             dropout=characters.character_dropout,
-            embeddings_initializer=table_initializer(next(draw)),
-            kernel_initializer=kernel_initializer(next(draw)),
+            embeddings_initializer=of_tables(next(draw)),
+            kernel_initializer=of_kernels(next(draw)),
             recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
             seed=next(draw),
             name="character_network",
@@ -184,8 +143,8 @@ def embed_features(
         rows = ids[:, :, features.names.index("letters")]
         # once for each distinct token, then to where it stands
         others.append(ops.take(encoder(letters), rows, axis=0))
-    if window not in (0, 1) or window_gated or window_dropout:
-        if window_over == "features":
+    if window.window > 1 or window.window_gated or window.window_dropout:
+        if window.window_over == "features":
             words, others = [*words, *others], []
         if not words:
             raise ValueError(
@@ -193,11 +152,11 @@ def embed_features(
                 "window_over='features'"
             )
         windows = ContextWindow(
-            window,
-            gated=window_gated,
-            dropout=window_dropout,
+            window.window,
+            gated=window.window_gated,
+            dropout=window.window_dropout,
             seed=next(draw),
-            kernel_initializer=kernel_initializer(next(draw)),
+            kernel_initializer=of_kernels(next(draw)),
             name="context_window",
         )
         mask = ops.not_equal(ids[:, :, 0], 0)

@@ -6,13 +6,13 @@ from reference import context_window
 
 from keras_tagging.architectures import architecture
 from keras_tagging.architectures.embedding import embed_features, token_inputs
-from keras_tagging.cells.initializers import gaussian, gaussian_table
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.utils.seeds import seeds
 
 SENTENCES = [["The", "dog", "barks", "loudly"], ["Yes"], ["A", "1984"], []]
 VECTOR_WORDS = ["dog", "cat", "99"]
-DIMS = {"word": 3, "vector": 4, "character": 2, "column": 5}
+VECTOR_DIM = 4
+DIMS = {"word_dim": 3, "character_dim": 2, "affix_dim": 5}
 WU = {"suffixes": (), "characters": 5, "characters_of": "normalised"}
 
 
@@ -23,9 +23,11 @@ def adapted(**options):
     return features
 
 
-def network(features, dims=DIMS, seed=1, **options):
+def network(features, seed=1, vector_dim=VECTOR_DIM, **settings):
     ids = keras.Input((None, len(features.names)), dtype="int32")
-    return keras.Model(ids, embed_features(ids, features, dims, seed, **options))
+    settings = architecture("bigru").settings(**DIMS | settings)
+    x = embed_features(ids, None, features, settings, seed, vector_dim)
+    return keras.Model(ids, x)
 
 
 def padded_ids(features):
@@ -37,28 +39,19 @@ def padded_ids(features):
 
 
 @pytest.mark.parametrize(
-    "features, dims, options, size",
+    "features, settings, size",
     [
         # W16 6.1.2: 600 for the words; 5 + 5 characters of 5, a capital of 5
-        ({}, {"word": 200, "column": 5}, {"window_gated": True}, 655),
-        (
-            {"words": False, "vectors": True},
-            {"vector": 200, "column": 5},
-            {"window_gated": True},
-            655,
-        ),
+        ({}, {"word_dim": 200, "window_gated": True}, 655),
+        ({"words": False, "vectors": True}, {"window_gated": True}, 655),
         # W17 5.1
-        ({}, {"word": 100, "column": 5}, {"window_over": "features"}, 465),
-        (
-            {"words": False, "capitals": False},
-            {"column": 5},
-            {"window_over": "features"},
-            150,
-        ),
+        ({}, {"word_dim": 100, "window_over": "features"}, 465),
+        ({"words": False, "capitals": False}, {"window_over": "features"}, 150),
     ],
 )
-def test_sizes_are_the_papers(features, dims, options, size):
-    model = network(adapted(**features), dims, window=3, **options)
+def test_sizes_are_the_papers(features, settings, size):
+    settings = {"window": 3, "character_dim": 5, "vector_dim": 200, **settings}
+    model = network(adapted(**features), **settings)
     assert model.output_shape == (None, None, size)
 
 
@@ -109,9 +102,9 @@ def test_without_window_gate_and_dropout_there_is_no_layer_for_it():
 
 def test_all_tables_and_dropouts_have_seeds_of_their_own():
     features = adapted(vectors=True, suffixes=(1, 2), shapes=True)
-    same = dict.fromkeys(DIMS, 50)
-    window = {"window": 3, "window_gated": True, "window_dropout": 0.25}
-    first, again, other = (network(features, same, s, **window) for s in (1, 1, 2))
+    options = dict.fromkeys([*DIMS, "vector_dim"], 50)
+    options |= {"window": 3, "window_gated": True, "window_dropout": 0.25}
+    first, again, other = (network(features, seed, **options) for seed in (1, 1, 2))
     for one, two in zip(first.get_weights(), again.get_weights(), strict=True):
         np.testing.assert_array_equal(one, two)
     tables = [w for w in first.get_weights() if w.shape[-1] == 50]
@@ -125,15 +118,8 @@ def test_all_tables_and_dropouts_have_seeds_of_their_own():
 
 
 def test_initializers_are_those_of_the_tables_and_the_gates():
-    sizes = {"word": 2000, "column": 2000}
-    model = network(
-        adapted(),
-        sizes,
-        window=3,
-        window_gated=True,
-        table_initializer=gaussian_table,
-        kernel_initializer=gaussian,
-    )
+    sizes = dict.fromkeys(DIMS, 2000) | {"initializer": "gaussian"}
+    model = network(adapted(), **sizes, window=3, window_gated=True)
     for weights in model.weights:
         table = np.array(weights)
         if table.ndim == 2:  # the bias is 0

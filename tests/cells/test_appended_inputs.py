@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import CASES, FEATURES, UNITS, make, random_inputs, width
+from cells.cases import CASES, FEATURES, UNITS, make, random_inputs
 from keras import ops
 
 from keras_tagging.cells import LayeredCell
@@ -78,9 +78,3 @@ def test_a_list_in_a_stock_layer_may_hold_cells_without_skips():
     assert all(isinstance(cell, LayeredCell) for cell in cells)
     layer = keras.layers.RNN(cells)
     assert layer(random_inputs(2, 3, FEATURES)).shape == (2, UNITS)
-
-
-def test_width_of_a_told_cell():
-    cell = make(CASES["mixed-cell-shortcut"])
-    built(cell, width(cell))
-    assert cell.kernel.shape[0] == FEATURES

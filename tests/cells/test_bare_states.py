@@ -44,13 +44,6 @@ def test_one_tensor_is_not_taken_for_two_states(name, method):
             run(cell, method, inputs, states)
 
 
-def test_two_tensors_are_not_taken_for_one_state():
-    cell = build(make(CASES["gru"]))
-    states = [random_inputs(BATCH, UNITS)] * 2
-    with pytest.raises(ValueError, match="has 1 state, not 2"):
-        cell(random_inputs(BATCH, FEATURES), states)
-
-
 def test_initial_state_of_a_layer_may_be_bare():
     layer = keras.layers.RNN(build(make(CASES["gru"])))
     x, state = random_inputs(BATCH, 3, FEATURES), random_inputs(BATCH, UNITS)

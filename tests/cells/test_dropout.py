@@ -168,16 +168,6 @@ def test_each_cell_of_a_stack_has_masks_of_its_own(own):
     assert (found != again).any()
 
 
-def test_a_stack_with_skips_has_the_dropout_of_its_cells():
-    """Layer 2 reads a state and a skip; without it both cells are dropped as well."""
-    cells = [SkipLSTMCell(UNITS, seed=seed, **RATES) for seed in (1, 2)]
-    layer = keras.layers.RNN(SkipStackCell(cells), return_sequences=True)
-    x = random_inputs(BATCH, TIME, UNITS)
-    runs = [ops.convert_to_numpy(layer(x, training=t)) for t in (True, True, False)]
-    assert all(np.isfinite(run).all() for run in runs)
-    assert abs(runs[0] - runs[1]).max() > 1e-3 < abs(runs[0] - runs[2]).max()
-
-
 @pytest.mark.parametrize(
     "name", ["gru", pytest.param("internals-exclusive", marks=pytest.mark.one_backend)]
 )
@@ -217,23 +207,6 @@ def test_keras_file_round_trip(tmp_path):
     cells = [rnn.cell for rnn in (*stack.forward_layers, *stack.backward_layers)]
     assert len({cell.seed for cell in cells}) == 4
     assert {(cell.dropout, cell.recurrent_dropout) for cell in cells} == {(0.5, 0.5)}
-
-
-@pytest.mark.one_backend
-@EVERY
-def test_without_dropout_there_is_no_seed(name):
-    cell = build(CELLS[name]())
-    assert cell.seed_generator is None
-    assert len(cell.variables) == len(cell.weights)
-
-
-@pytest.mark.one_backend
-def test_mixed_precision():
-    cell = build(GRUCell(UNITS, dtype="mixed_bfloat16", **RATES))
-    x = ops.cast(random_inputs(BATCH, TIME, FEATURES), "bfloat16")
-    for layer_class in (keras.layers.RNN, ProjectedRNN):
-        outputs = layer_class(cell, dtype="mixed_bfloat16")(x, training=True)
-        assert keras.backend.standardize_dtype(outputs.dtype) == "bfloat16"
 
 
 @pytest.mark.one_backend

@@ -100,13 +100,6 @@ def test_layers_of_one_seed_drop_different_positions():
     assert (first != second).any()
 
 
-@pytest.mark.one_backend
-def test_prototype_cell_is_left_alone():
-    cell = GRUCell(UNITS)
-    BidirectionalStack(cell).build((None, None, FEATURES))
-    assert not cell.built
-
-
 def test_mixed_precision():
     stack = BidirectionalStack(
         GRUCell(UNITS, dtype="mixed_bfloat16"), dropout=0.1, dtype="mixed_bfloat16"

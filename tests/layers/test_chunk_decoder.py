@@ -188,14 +188,6 @@ def test_in_a_model_and_its_file(tmp_path):
     np.testing.assert_array_equal(again.predict(tokens, verbose=0), found)
 
 
-def test_half_precision_is_computed_in_single():
-    layer = ChunkDecoder(TAGS["iob2"], from_logits=True, dtype="mixed_float16")
-    assert layer.compute_dtype == "float32"
-    logits = ops.cast(random_scores("iob2"), "float16")
-    expected = layer(ops.cast(logits, "float32"), mask=MASK)
-    np.testing.assert_array_equal(array(layer(logits, mask=MASK)), array(expected))
-
-
 @pytest.mark.one_backend
 def test_another_number_of_tags_is_refused():
     with pytest.raises(ValueError, match="4 scores for 5 tags"):

@@ -62,11 +62,6 @@ def test_without_mask_every_position_is_read(time, gated):
         np.testing.assert_allclose(row, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_the_mask_goes_on():
-    mask = make(3).compute_mask(None, MASK)
-    np.testing.assert_array_equal(ops.convert_to_numpy(mask), MASK)
-
-
 def test_one_training_step_changes_every_weight_and_padding_gets_no_gradient():
     table = keras.layers.Embedding(20, FEATURES)
     ids = keras.Input((None,), dtype="int32")
@@ -135,13 +130,6 @@ def test_keras_file_round_trip(tmp_path):
     layer = again.layers[-1]
     assert layer.get_config() == model.layers[-1].get_config()
     assert (layer.size, layer.gated, layer.dropout, layer.seed) == (3, True, 0.25, 3)
-
-
-def test_mixed_precision():
-    layer = ContextWindow(3, gated=True, dropout=0.1, dtype="mixed_bfloat16")
-    outputs = layer(random_inputs(), mask=MASK, training=True)
-    assert keras.backend.standardize_dtype(outputs.dtype) == "bfloat16"
-    assert {w.dtype for w in layer.trainable_weights} == {"float32"}
 
 
 @pytest.mark.one_backend

@@ -76,13 +76,6 @@ def test_log_likelihood(mask, lowest):
         assert value == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.one_backend
-def test_nothing_known_is_certain():
-    layer, tags = random_crf(), np.full(MASK.shape, -1)
-    found = layer.log_likelihood(random_emissions(), tags, MASK)
-    np.testing.assert_array_equal(array(found), 0)
-
-
 @MASKS
 @pytest.mark.parametrize("in_model", [False, True], ids=["eager", "compiled"])
 def test_marginals_and_best_path(mask, in_model):
@@ -102,13 +95,6 @@ def test_marginals_and_best_path(mask, in_model):
     assert greedy > 1  # the transitions matter
     assert found["tags"].dtype == "int32" and not found["tags"][~mask].any()
     np.testing.assert_array_equal(found["emissions"], emissions)
-
-
-def test_without_a_mask_all_tokens_are_real():
-    layer, emissions = random_crf(), random_emissions()
-    one, other = layer(emissions), layer(emissions, mask=WHOLE)
-    for name in one:
-        np.testing.assert_array_equal(array(one[name]), array(other[name]))
 
 
 @pytest.mark.one_backend
@@ -333,14 +319,3 @@ def test_keras_file_round_trip(tmp_path):
     assert set(found) == set(expected)
     for name, rows in expected.items():
         np.testing.assert_array_equal(found[name], rows)
-
-
-def test_half_precision_inputs_are_computed_in_the_layers_own():
-    layer = CRF(return_dict=True)
-    emissions = random_emissions()
-    outputs = layer(ops.cast(emissions, "bfloat16"), mask=MASK)
-    assert keras.backend.standardize_dtype(outputs["logits"].dtype) == "float32"
-    expected = array(ops.log_softmax(emissions))
-    np.testing.assert_allclose(
-        array(outputs["logits"])[MASK], expected[MASK], atol=0.05
-    )

@@ -334,13 +334,8 @@ D, H, OUT, C = 20, 30, 7, 6  # D, |H|, |O|, c
         ({}, OUT * D, C * D, H),
         ({"hidden_context": C}, OUT * D, C * D + C * H, H),
         # with the future contexts of section 2.4
-        (NONE | {"hidden_context": C, "future_hidden_context": 3}, 0, (C + 3) * H, H),
-        (ONE_HOT | {"future_label_context": 3}, 0, (C + 3) * OUT, H),
-        ({"future_label_context": 3}, OUT * D, (C + 3) * D, H),
         (BOTH | {"hidden_context": C}, OUT * D, (C + 3) * D + (C + 2) * H, H),
         # with section 3.4's concatenation the hidden layer is twice as wide
-        (NONE | CONCAT | {"hidden_context": C}, 0, C * 2 * H, 2 * H),
-        (ONE_HOT | CONCAT, 0, C * OUT, 2 * H),
         (CONCAT | {"hidden_context": C}, OUT * D, C * D + C * 2 * H, 2 * H),
     ],
     ids=str,

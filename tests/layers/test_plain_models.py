@@ -1,4 +1,4 @@
-"""Every cell and layer in a functional model as a Keras user writes it.
+"""Every layer in a functional model as a Keras user writes it.
 
 Token ids, an embedding with a mask, a stock loss, `fit(x, y)`; nothing of `Tagger`.
 """
@@ -39,12 +39,6 @@ def label_rnn(**options):
 # What reads the word embeddings, and whether its output are the logits.
 LAYERS = {
     "skip": in_rnn(lambda: cells.SkipLSTMCell(UNITS)),
-    "shortcut": in_rnn(lambda: cells.ShortcutBlockCell(UNITS)),
-    "highway": in_rnn(lambda: cells.HighwayLSTMCell(UNITS)),
-    "rhn": in_rnn(lambda: cells.RecurrentHighwayCell(UNITS)),
-    "gru": in_rnn(lambda: cells.GRUCell(UNITS)),
-    "elman": in_rnn(lambda: cells.ElmanCell(UNITS)),
-    "feed-forward": in_rnn(lambda: cells.FeedForwardCell(UNITS)),
     "label cell": in_rnn(lambda: cells.LabelEmbeddingCell(UNITS, NUM_TAGS, 2, 2)),
     "projected": lambda: ProjectedRNN(cells.SkipLSTMCell(UNITS), **SEQUENCES),
     "list": lambda: layers.RNN([cells.GRUCell(UNITS), cells.ElmanCell(3)], **SEQUENCES),
@@ -65,7 +59,7 @@ SAVED = ["bidirectional stack cell", "label cell", "list", "bidirectional labels
 # On TensorFlow those around others are slow: JAX and PyTorch do them in CI.
 AROUND = {name for name in LAYERS if name.startswith("bidirectional")} | {"list"}
 AROUND -= {"bidirectional stack cell", "bidirectional labels"}
-AROUND |= {"feed-forward", "elman", "highway", "skip stack"}
+AROUND |= {"skip stack"}
 every_layer = pytest.mark.parametrize(
     "name",
     [

@@ -127,19 +127,6 @@ def test_return_cell_appends_the_second_state(kwargs):
     assert (abs(both[..., :UNITS]) <= abs(np.tanh(both[..., UNITS:])) + 1e-6).all()
 
 
-def test_bidirectional_takes_return_cell():
-    layer = ProjectedRNN(
-        SkipLSTMCell(UNITS, skip=None, gate=None),
-        return_sequences=True,
-        return_cell=True,
-        zero_output_for_mask=True,
-    )
-    both = keras.layers.Bidirectional(layer)
-    found = both(random_inputs(), mask=MASK)
-    assert found.shape == (len(LENGTHS), TIME, 4 * UNITS)
-    assert both.compute_output_shape((4, TIME, FEATURES)) == (4, TIME, 4 * UNITS)
-
-
 @pytest.mark.skipif(
     keras.backend.backend() != "tensorflow", reason="gradients are TensorFlow's here"
 )
@@ -156,19 +143,6 @@ def test_second_derivative_raises_instead_of_being_wrong():
         penalty = tf.reduce_sum(inner.gradient(loss, x) ** 2)
     with pytest.raises(LookupError, match="no second derivative"):
         outer.gradient(penalty, layer.trainable_variables)
-
-
-def test_unrolled_equals_looped():
-    looped = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
-    looped.build((None, TIME, FEATURES))
-    randomize(looped)
-    unrolled = ProjectedRNN.from_config({**looped.get_config(), "unroll": True})
-    unrolled.build((None, TIME, FEATURES))
-    unrolled.set_weights(looped.get_weights())
-    x = random_inputs()
-    np.testing.assert_allclose(
-        *arrays([looped(x, mask=MASK), unrolled(x, mask=MASK)]), atol=1e-5
-    )
 
 
 def test_stateful_continues_where_the_last_batch_ended():

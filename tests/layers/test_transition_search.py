@@ -186,13 +186,3 @@ def test_empty_sentences(width, system):
     assert found[1] == ([], [])
     assert [found[0], found[2]] == parser(tokens[[0, 2]], [4, 2])
     assert parser(tokens, [0, 0, 0]) == [([], [])] * 3
-
-
-def test_the_width_of_the_beam_may_be_set():
-    parser, tokens = RandomParser("lstm", 3), random_tokens(LENGTHS)
-    scorer = make_scorer("lstm")
-    scorer.set_weights(parser.scorer.get_weights())
-    scorer.beam_width = 3
-    found = parser(tokens, LENGTHS)
-    parser.parse = scorer.parse
-    assert parser(tokens, LENGTHS) == found

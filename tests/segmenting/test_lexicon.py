@@ -91,15 +91,6 @@ def test_saved_and_exported_with_a_lexicon(treebanks, tmp_path):
     assert list(runtime.load(files[1]).segment(text)) == found
 
 
-def test_training_says_how_often_it_reads_a_small_text(treebanks):
-    settings = TINY | {"min_batches": 7, "window": 1000}
-    model = keras_tagging.build("segmenter", **settings)
-    model.adapt(treebanks["english"])
-    assert model.size.endswith(", 7 passes over the text in an epoch")
-    batches = model.batches(treebanks["english"], model.settings.fitting)
-    assert batches.passes == len(batches) == 7
-
-
 def test_a_small_text_is_read_several_times_in_an_epoch():
     ids, targets = np.arange(2, 62).reshape(-1, 1), np.ones(60, int)
     settings = {"window": 10, "batch_size": 4, "seed": 3}
