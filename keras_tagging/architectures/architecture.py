@@ -8,7 +8,7 @@ from typing import TypeVar, get_type_hints
 
 from keras_tagging.architectures.label_network import LabelNetwork
 from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
-from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     CharacterNetwork,
     Embeddings,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from keras_tagging.architectures.stacked_network import Activation, Feedback
-from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
     WindowSettings,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.tasks import ParserSettings
+from keras_tagging.architectures.task_settings import ParserSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
     least_weights,

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from keras_tagging.architectures.ccg_network import supertagged
 from keras_tagging.architectures.parser_network import Encoder
-from keras_tagging.architectures.tasks import CCGMovesSettings
+from keras_tagging.architectures.task_settings import CCGMovesSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
     least_weights,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
     WindowSettings,

@@ -15,7 +15,7 @@ from keras_tagging.utils.limits import AGENDA, CHART_WORDS
 
 
 class Search(NamedTuple):
-    """How derivations are searched for: see `architectures.tasks.CCGSettings`."""
+    """How derivations are searched for: see `CCGSettings`."""
 
     beta: float = 0.05
     head_weight: float = 1.0

@@ -23,7 +23,7 @@ ShortcutGate = Literal[
 ]
 
 
-class Options(Checked):
+class CellOptions(Checked):
     """Options of a cell, which a call builds.
 
     Attributes:
@@ -39,7 +39,7 @@ class Options(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GRU(Options):
+class GRU(CellOptions):
     """Options of :class:`keras_tagging.cells.GRUCell`."""
 
     cell: ClassVar[str] = "GRUCell"
@@ -47,7 +47,7 @@ class GRU(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkipLSTM(Options):
+class SkipLSTM(CellOptions):
     """Options of :class:`keras_tagging.cells.SkipLSTMCell`."""
 
     cell: ClassVar[str] = "SkipLSTMCell"
@@ -156,7 +156,7 @@ class ShortcutBlock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HighwayLSTM(Options):
+class HighwayLSTM(CellOptions):
     """Options of :class:`keras_tagging.cells.HighwayLSTMCell`."""
 
     cell: ClassVar[str] = "HighwayLSTMCell"
@@ -166,7 +166,7 @@ class HighwayLSTM(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecurrentHighway(Options):
+class RecurrentHighway(CellOptions):
     """Options of :class:`keras_tagging.cells.RecurrentHighwayCell`."""
 
     cell: ClassVar[str] = "RecurrentHighwayCell"
@@ -177,7 +177,7 @@ class RecurrentHighway(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elman(Options):
+class Elman(CellOptions):
     """Options of :class:`keras_tagging.cells.ElmanCell` in a parser.
 
     "To avoid having any dead ReLUs" its biases start above 0: Elkaref & Bohnet (2017),

@@ -145,7 +145,7 @@ CANDIDATES = 8
 #: words whose lemmas are kept: a text repeats most of its words
 KEPT_WORDS = 1 << 14
 KEYS = ("seen", "lemmas", "marks")
-Row = Mapping[str, Sequence[str]]
+LabelsByColumn = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class ColumnRules:
     def chosen(
         self,
         tokens: Sequence[str],
-        labels: Row,
+        labels: LabelsByColumn,
         probabilities: Mapping[str, np.ndarray],
         columns: Mapping[str, LabelColumn],
         values: bool = True,

@@ -11,7 +11,7 @@ SEPARATOR = "\t"
 LEAST_TOKENS = 2
 #: occurrences of a token that tell how it is usually analysed
 LEAST_OCCURRENCES = 2
-Words = tuple[str, ...]
+WordsOfToken = tuple[str, ...]
 
 
 class MultiwordSplitter:
@@ -48,10 +48,10 @@ class MultiwordSplitter:
 
     def __init__(self, analyses: Iterable[str], usual: Iterable[str] = ()):
         self.usual = frozenset(usual)
-        self.as_written: dict[str, Words] = {}
-        self.lowered: dict[str, Words] = {}
-        suffixes: dict[tuple[str, Words], set] = defaultdict(set)
-        prefixes: dict[tuple[str, Words], set] = defaultdict(set)
+        self.as_written: dict[str, WordsOfToken] = {}
+        self.lowered: dict[str, WordsOfToken] = {}
+        suffixes: dict[tuple[str, WordsOfToken], set] = defaultdict(set)
+        prefixes: dict[tuple[str, WordsOfToken], set] = defaultdict(set)
         for analysis in analyses:
             token, *words = analysis.split(SEPARATOR)
             words = tuple(words)
@@ -87,7 +87,7 @@ class MultiwordSplitter:
         words = self.lowered.get(lower) or self._by_rule(lower)
         return with_case(token, words) if words else [token]
 
-    def _by_rule(self, token: str) -> Words | None:
+    def _by_rule(self, token: str) -> WordsOfToken | None:
         analyses = []
         sizes = range(min(self.longest, len(token) - 1), 0, -1)
         for size in sizes:
@@ -103,13 +103,15 @@ class MultiwordSplitter:
         return max(analyses)[1] if analyses else None
 
 
-def best_rules(rules: Mapping[tuple[str, Words], set]) -> dict[str, tuple[int, Words]]:
+def best_rules(
+    rules: Mapping[tuple[str, WordsOfToken], set],
+) -> dict[str, tuple[int, WordsOfToken]]:
     """For each affix the number of tokens that follow its best rule, and the rule.
 
     Args:
         rules: the tokens that follow each rule, by its affix and what it stands for.
     """
-    best: dict[str, tuple[int, Words]] = {}
+    best: dict[str, tuple[int, WordsOfToken]] = {}
     for (affix, words), tokens in rules.items():
         if len(tokens) >= LEAST_TOKENS:
             best[affix] = max(best.get(affix, (0, ())), (len(tokens), words))
@@ -124,7 +126,7 @@ def common(first: str, second: str) -> int:
     return min(len(first), len(second))
 
 
-def with_case(token: str, words: Words) -> list[str]:
+def with_case(token: str, words: WordsOfToken) -> list[str]:
     """Words in small letters, with the case of their token."""
     lower = token.lower()
     if "".join(words) == lower and len(lower) == len(token):

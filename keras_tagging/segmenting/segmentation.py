@@ -124,7 +124,7 @@ WINDOW = 500
 #: padded symbols in one call of the network
 SYMBOLS = 1 << 16
 #: where a token begins and ends, and its label
-Token = tuple[int, int, int]
+LabelledSpan = tuple[int, int, int]
 #: symbols, and the label of each
 Labelled = Iterable[tuple[Symbols, np.ndarray]]
 
@@ -251,7 +251,7 @@ def sentences_of(
         split: function from a token, and whether it is a multiword token by its label,
             to its words.
     """
-    waiting: list[Token] = []
+    waiting: list[LabelledSpan] = []
     for tokens in _sentences(_tokens(labelled)):
         if waiting:
             yield _sentence(stream, waiting, tokens[0][0], split)
@@ -261,7 +261,7 @@ def sentences_of(
         yield _sentence(stream, waiting, stream.end, split)
 
 
-def _tokens(labelled: Labelled) -> Iterator[Token]:
+def _tokens(labelled: Labelled) -> Iterator[LabelledSpan]:
     """The tokens, each when it has ended; the last one ends with the text."""
     begin = last = None  # of the token that has not ended, and of the last character
     for symbols, labels in labelled:
@@ -307,9 +307,9 @@ def _parts(begin: int, end: int, offsets: np.ndarray) -> list[tuple[int, int]]:
     return [*parts, (begin, end)]
 
 
-def _sentences(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+def _sentences(tokens: Iterable[LabelledSpan]) -> Iterator[list[LabelledSpan]]:
     """The tokens of one sentence after the other."""
-    current: list[Token] = []
+    current: list[LabelledSpan] = []
     for token in tokens:
         if current and (
             len(current) == limits.SEGMENT_TOKENS
@@ -325,7 +325,7 @@ def _sentences(tokens: Iterable[Token]) -> Iterator[list[Token]]:
         yield current
 
 
-def _sentence(stream, tokens: list[Token], following: int, split) -> Sentence:
+def _sentence(stream, tokens: list[LabelledSpan], following: int, split) -> Sentence:
     """A sentence of a stream.
 
     Args:

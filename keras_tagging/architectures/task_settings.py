@@ -20,11 +20,11 @@ from keras_tagging.utils.limits import AGENDA
 Vectors = Annotated[
     object, Rule(lambda x: x is not None, "a name or a file of vectors")
 ]
-Names = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
+ColumnNames = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
 System = Annotated[str, Rule(bool, "'arc-standard', 'swap' or a further system")]
 Level = Annotated[float, Rule(lambda x: 0 < x <= 1, "above 0, up to 1")]
 HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
-Weights = Annotated[
+TagWeights = Annotated[
     tuple[float, ...],
     Rule(lambda x: all(0 < w < float("inf") for w in x), "numbers above 0"),
 ]
@@ -52,8 +52,8 @@ class TaggerSettings:
 
     embeddings: Vectors | None = None
     vectors: Vectors | None = None
-    tags: Names | None = None
-    tag_weights: Weights | None = None
+    tags: ColumnNames | None = None
+    tag_weights: TagWeights | None = None
     consistent: bool = True
     min_count: NonNegative = 1
     pretrain: Literal["window", "cbow"] | None = None
