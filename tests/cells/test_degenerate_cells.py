@@ -155,45 +155,74 @@ def test_activations_of_a_gru():
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("mapping", ["identity", "tanh"])
-@pytest.mark.parametrize("where", ["outputs", "internals"])
-class TestSkipLSTM:
-    def test_shut_joint_gate_equals_no_skip(self, where, mapping):
-        cell = build(make(skip(skip=where, mapping=mapping)))
-        weights = weights_of(cell)
-        shut = build_with(
-            make(skip(skip=where, mapping=mapping)),
-            with_gate_at(cell, weights, "g", SHUT),
-        )
-        plain = build_with(
-            make(skip(skip=None, gate=None)), without_gate(cell, weights, "g")
-        )
-        assert_equal_steps(shut, plain)
-        assert_other_steps(cell, plain)
+def at(name, value):
+    """The change of weights that have a value then: those of a gate, or by name."""
 
-    @pytest.mark.parametrize("gate", ["exclusive", "vertical"])
-    def test_shut_gate_equals_no_skip(self, where, mapping, gate):
-        settings = skip(skip=where, mapping=mapping, gate=gate)
-        cell = build(make(settings))
-        weights = weights_of(cell)
-        weights["gate_bias"][:] = SHUT
-        plain = build_with(make(skip(skip=None, gate=None)), weights)
-        assert_equal_steps(build_with(make(settings), weights), plain)
-        assert_other_steps(cell, plain)
+    def change(cell, weights):
+        if name in weights:
+            return weights | {name: np.broadcast_to(value, weights[name].shape)}
+        return with_gate_at(cell, weights, name, value)
 
-    def test_open_joint_gate_equals_no_gate(self, where, mapping):
-        cell = build(make(skip(skip=where, mapping=mapping)))
-        weights = weights_of(cell)
-        opened = build_with(
-            make(skip(skip=where, mapping=mapping)),
-            with_gate_at(cell, weights, "g", OPEN),
-        )
-        ungated = build_with(
-            make(skip(skip=where, mapping=mapping, gate=None)),
-            without_gate(cell, weights, "g"),
-        )
-        assert_equal_steps(opened, ungated)
-        assert_other_steps(cell, ungated)
+    return change
+
+
+def without_peepholes(cell, weights):
+    return weights | {f"peephole_{gate}": np.zeros(UNITS) for gate in "ifo"}
+
+
+NO_SKIP = skip(skip=None, gate=None)
+NO_SHORTCUT = {"internal": None, "output": None, "gate": None}
+BLOCKS = pytest.mark.parametrize("kind", [block, mixed])
+#: a cell, the change of its weights, the simpler cell that it then is, and the gate of
+#: `cell.gates` that this one has not
+SIMPLER = [
+    (mixed(cell_shortcut=True), at("cell_gate_bias", SHUT), mixed(internal=None), None),
+    (highway_lstm(peepholes=True), without_peepholes, highway_lstm(), None),
+]
+for mapping in ("identity", "tanh"):
+    for where in ("outputs", "internals"):
+        case = skip(skip=where, mapping=mapping)
+        ungated = skip(skip=where, mapping=mapping, gate=None)
+        SIMPLER += [
+            (case, at("g", SHUT), NO_SKIP, "g"),
+            (case, at("g", OPEN), ungated, "g"),
+        ]
+        for gate in ("exclusive", "vertical"):
+            case = skip(skip=where, mapping=mapping, gate=gate)
+            SIMPLER.append((case, at("gate_bias", SHUT), NO_SKIP, None))
+    for where, place in (("outputs", "internal"), ("internals", "output")):
+        other = skip(skip=where, gate="vertical", mapping=mapping)
+        SIMPLER.append((mixed(**{place: None}, mapping=mapping), None, other, None))
+for kind in (block, mixed):
+    none, plain = kind(**NO_SHORTCUT), kind(internal="plain", output="plain", gate=None)
+    SIMPLER += [
+        (kind(gate=gate, internal=how, output=how), at("gate_bias", SHUT), none, None)
+        for gate in ("vertical", "below", "recurrent", "skip")
+        for how in ("gated", "highway")
+    ]
+    SIMPLER += [
+        (kind(), at("gate_bias", OPEN), plain, None),
+        (kind(gate="linear"), at("gate_skip_kernel", 0), none, None),
+        (kind(gate="scale"), at("gate_scale", 0), none, None),
+        (kind(gate="linear"), at("gate_skip_kernel", np.eye(UNITS)), plain, None),
+    ]
+for peepholes in (False, True):
+    first = highway_lstm(peepholes=peepholes, depth_gate=False)
+    case = highway_lstm(peepholes=peepholes)
+    SIMPLER.append((case, at("depth_bias", SHUT), first, None))
+
+
+@pytest.mark.parametrize("case, change, simpler, gate", SIMPLER)
+def test_what_is_switched_off_leaves_a_simpler_cell(case, change, simpler, gate):
+    cell = build(make(case))
+    weights = weights_of(cell)
+    kept = without_gate(cell, weights, gate) if gate else weights
+    other = build_with(make(simpler), kept)
+    if change is None:
+        assert_equal_steps(cell, other)
+        return
+    assert_other_steps(cell, other)
+    assert_equal_steps(build_with(make(case), change(cell, weights)), other)
 
 
 @pytest.mark.parametrize(
@@ -217,33 +246,6 @@ def test_skipped_output_of_zero_equals_no_skip(settings):
     assert_other_steps(cell, plain)
 
 
-NO_SHORTCUT = {"internal": None, "output": None, "gate": None}
-BLOCKS = pytest.mark.parametrize("kind", [block, mixed])
-
-
-@BLOCKS
-@pytest.mark.parametrize("how", ["gated", "highway"])
-@pytest.mark.parametrize("gate", ["vertical", "below", "recurrent", "skip"])
-def test_shut_gate_of_a_block_equals_no_shortcut(kind, gate, how):
-    settings = kind(gate=gate, internal=how, output=how)
-    cell = build(make(settings))
-    weights = weights_of(cell)
-    weights["gate_bias"][:] = SHUT
-    plain = build_with(make(kind(**NO_SHORTCUT)), weights)
-    assert_equal_steps(build_with(make(settings), weights), plain)
-    assert_other_steps(cell, plain)
-
-
-@BLOCKS
-def test_open_gate_of_a_block_equals_plain_shortcuts(kind):
-    cell = build(make(kind()))
-    weights = weights_of(cell)
-    weights["gate_bias"][:] = OPEN
-    plain = build_with(make(kind(internal="plain", output="plain", gate=None)), weights)
-    assert_equal_steps(build_with(make(kind()), weights), plain)
-    assert_other_steps(cell, plain)
-
-
 @BLOCKS
 def test_open_highway_gate_gives_the_shortcut_alone(kind):
     settings = kind(internal="highway", output="highway")
@@ -252,43 +254,6 @@ def test_open_highway_gate_gives_the_shortcut_alone(kind):
     cell = build_with(make(settings), weights)
     for state in after_step(cell, INPUTS[:, : width(cell)], random_states(cell)):
         np.testing.assert_allclose(state, INPUTS[:, FEATURES : width(cell)], rtol=1e-6)
-
-
-@BLOCKS
-@pytest.mark.parametrize("gate", ["linear", "scale"])
-def test_zero_weights_of_a_linear_gate_equal_no_shortcut(kind, gate):
-    cell = build(make(kind(gate=gate)))
-    weights = weights_of(cell)
-    name = {"linear": "gate_skip_kernel", "scale": "gate_scale"}[gate]
-    plain = build_with(make(kind(**NO_SHORTCUT)), weights)
-    shut = weights | {name: np.zeros_like(weights[name])}
-    assert_equal_steps(build_with(make(kind(gate=gate)), shut), plain)
-    assert_other_steps(cell, plain)
-
-
-@BLOCKS
-def test_linear_gate_with_the_identity_equals_plain_shortcuts(kind):
-    weights = weights_of(build(make(kind(gate="linear"))))
-    weights["gate_skip_kernel"] = np.eye(UNITS)
-    plain = make(kind(internal="plain", output="plain", gate=None))
-    assert_equal_steps(
-        build_with(make(kind(gate="linear")), weights), build_with(plain, weights)
-    )
-
-
-@pytest.mark.parametrize("gate", ["vertical"])
-@pytest.mark.parametrize("mapping", ["identity", "tanh"])
-def test_mixed_block_without_internal_shortcut_equals_gated_skip(gate, mapping):
-    cell = build(make(mixed(internal=None, gate=gate, mapping=mapping)))
-    other = make(skip(skip="outputs", gate=gate, mapping=mapping))
-    assert_equal_steps(cell, build_with(other, weights_of(cell)))
-
-
-@pytest.mark.parametrize("mapping", ["identity", "tanh"])
-def test_mixed_block_without_output_shortcut_equals_skip_to_the_internals(mapping):
-    cell = build(make(mixed(output=None, mapping=mapping)))
-    other = make(skip(skip="internals", gate="vertical", mapping=mapping))
-    assert_equal_steps(cell, build_with(other, weights_of(cell)))
 
 
 @pytest.mark.parametrize(
@@ -324,38 +289,13 @@ def test_mixed_block_that_forgets_equals_the_shortcut_block(settings):
     assert abs(after_step(cell, inputs, states)[0] - found).max() > 1e-2
 
 
-def test_shut_cell_gate_equals_no_internal_shortcut():
-    cell = build(make(mixed(cell_shortcut=True)))
-    weights = weights_of(cell)
-    weights["cell_gate_bias"][:] = SHUT
-    plain = build_with(make(mixed(internal=None)), weights)
-    assert_equal_steps(build_with(make(mixed(cell_shortcut=True)), weights), plain)
-    assert_other_steps(cell, plain)
-
-
 @pytest.mark.parametrize("peepholes", [False, True])
-def test_highway_lstm_with_a_shut_depth_gate_equals_its_first_layer(peepholes):
-    settings = highway_lstm(peepholes=peepholes)
-    cell = build(make(settings))
-    weights = weights_of(cell)
-    plain = build_with(make(settings, depth_gate=False), weights)
-    assert_other_steps(cell, plain)
-    weights["depth_bias"][:] = SHUT
-    assert_equal_steps(build_with(make(settings), weights), plain)
-    # So does a cell of zeros in the layer below.
+def test_a_cell_of_zeros_below_equals_the_first_layer(peepholes):
+    cell = build(make(highway_lstm(peepholes=peepholes)))
+    first = make(highway_lstm(peepholes=peepholes), depth_gate=False)
     inputs = INPUTS.copy()
     inputs[:, FEATURES:] = 0
-    assert_equal_steps(cell, plain, inputs)
-
-
-def test_peepholes_of_zero_equal_none():
-    cell = build(make(highway_lstm(peepholes=True)))
-    weights = weights_of(cell)
-    plain = build_with(make(highway_lstm()), weights)
-    assert_other_steps(cell, plain)
-    for letter in "ifo":
-        weights[f"peephole_{letter}"][:] = 0
-    assert_equal_steps(build_with(make(highway_lstm(peepholes=True)), weights), plain)
+    assert_equal_steps(cell, build_with(first, weights_of(cell)), inputs)
 
 
 def test_coupled_rhn_of_depth_1_equals_a_gru_that_never_resets():
