@@ -88,37 +88,6 @@ def test_masks_are_those_of_all_steps_and_gates(name, layer_class):
         np.testing.assert_allclose(*map(ops.convert_to_numpy, outputs), atol=1e-5)
 
 
-@pytest.mark.parametrize("stock", ["lstm", "gru"])
-def test_equals_the_layers_of_keras(stock):
-    """Theirs draw a mask for each gate: they are given equal ones."""
-    options = {"return_sequences": True} | RATES
-    if stock == "lstm":
-        theirs = keras.layers.LSTM(UNITS, **options)
-        cell = SkipLSTMCell(UNITS, unit_forget_bias=True, **RATES)
-    else:
-        theirs = keras.layers.GRU(UNITS, reset_after=False, **options)
-        cell = GRUCell(UNITS, update="keep", **RATES)
-    ours = keras.layers.RNN(cell, return_sequences=True)
-    x = random_inputs(BATCH, TIME, FEATURES)
-    theirs.build(x.shape)
-    ours.build(x.shape)
-    weights = [np.split(w, len(cell.gates), axis=-1) for w in theirs.get_weights()]
-    if stock == "lstm":  # its gates are i, f, c, o
-        weights = [[i, f, o, c] for i, f, c, o in weights]
-        np.testing.assert_array_equal(
-            ops.convert_to_numpy(cell.bias), np.concatenate(weights[2])
-        )
-    cell.set_weights([np.concatenate(blocks, -1) for blocks in weights])
-    masks = list(map(ops.convert_to_tensor, random_masks(cell)))
-    cell._dropout_mask, cell._recurrent_dropout_mask = masks
-    count = len(cell.gates)
-    theirs.cell._dropout_mask, theirs.cell._recurrent_dropout_mask = (
-        [mask] * count for mask in masks
-    )
-    found, expected = ours(x, training=True), theirs(x, training=True)
-    np.testing.assert_allclose(*map(ops.convert_to_numpy, (found, expected)), atol=1e-5)
-
-
 def identity(**rates):
     """h_t = x_t + h_{t-1}, with its dropout."""
     options = {"kernel_initializer": "identity", "recurrent_initializer": "identity"}

@@ -248,16 +248,6 @@ def test_dinarelli_numbers():
         assert reference.normal_form(text, "dinarelli", spellings) == expected
 
 
-def test_dinarelli_looks_vectors_up_by_the_same_normal_form():
-    features = TokenFeatures(
-        vectors=True, normalise="dinarelli", suffixes=(), capitals=False
-    )
-    sentences = {"tokens": ["The", "dog", "the", "Dog"]}
-    features.adapt(sentences, ["NUM", "the", "cat", "Dog", "The"], [3, 1])
-    found = features.encode({"tokens": ["The", "12", "Dog", "Cat", "cat"]})
-    assert found[:, 1].tolist() == [3, 2, UNKNOWN_ID, UNKNOWN_ID, 4]
-
-
 def test_dinarelli_is_the_same_in_a_saved_graph(tmp_path):
     """The spellings travel as one of the vocabularies and as one of the tables."""
     sentences = random_sentences(2, 100)

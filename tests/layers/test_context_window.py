@@ -137,3 +137,10 @@ def test_keras_file_round_trip(tmp_path):
 def test_a_size_that_is_not_odd_is_refused(size):
     with pytest.raises(ValueError, match=f"an odd number of positions, not {size}"):
         ContextWindow(size)
+
+
+def test_mixed_precision():
+    layer = ContextWindow(3, gated=True, dropout=0.1, dtype="mixed_bfloat16")
+    outputs = layer(random_inputs(), mask=MASK, training=True)
+    assert keras.backend.standardize_dtype(outputs.dtype) == "bfloat16"
+    assert {w.dtype for w in layer.trainable_weights} == {"float32"}

@@ -108,22 +108,6 @@ def test_loss_is_the_mean_over_the_real_tokens(mask, lowest):
     assert loss_of(layer, *given) == pytest.approx(expected, rel=1e-5)
 
 
-def test_loss_of_no_token_is_0():
-    layer = random_crf()
-    marked = layer(random_emissions(), mask=np.zeros_like(MASK))
-    assert loss_of(layer, random_tags(), marked) == 0
-
-
-@pytest.mark.one_backend
-def test_weights_of_sentences():
-    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
-    weights = np.array([1, 0, 2, 0.5])
-    found = layer.loss(tags, layer(emissions, mask=MASK), weights[:, None])
-    total = -(weights * likelihoods(layer, emissions, tags)).sum()
-    expected = total / (weights * LENGTHS).sum()
-    assert float(array(found)) == pytest.approx(expected, rel=1e-5)
-
-
 def test_gradients_are_those_of_the_likelihood():
     """With respect to the scores, too, which the output tells in another form."""
     layer, tags = random_crf(), random_tags()

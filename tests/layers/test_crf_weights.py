@@ -67,6 +67,12 @@ def test_weights_of_tokens(axes):
     known = np.where(WEIGHTS > 0, TAGS, -1)
     expected = mean(layer, known, WEIGHTS)
     assert float(array(found)) == pytest.approx(expected, rel=1e-5)
+    of_sentences = WEIGHTS[:, :1]
+    found = layer.loss(TAGS, layer(SCORES, mask=MASK), of_sentences)
+    known = np.where(of_sentences > 0, TAGS, -1)
+    expected = mean(layer, known, of_sentences * np.ones(TAGS.shape))
+    assert float(array(found)) == pytest.approx(expected, rel=1e-5)
+    assert float(array(layer.loss(TAGS, layer(SCORES, mask=MASK & ~MASK)))) == 0
 
 
 def test_equal_weights_change_nothing():

@@ -184,23 +184,6 @@ def test_each_label_of_a_mixture_is_gold_or_predicted(network, backwards):
     assert 0.1 < gold_labels / told_apart < 0.5
 
 
-def test_mixtures_repeat_with_the_seed():
-    x, labels = random_inputs(), random_labels()
-
-    def two_calls(seed):
-        chain = build("improved", feedback=0.5, seed=seed)
-        return [
-            outputs(chain, x, labels=labels, training=True)["logits"] for _ in range(2)
-        ]
-
-    first, second = two_calls(3)
-    again = two_calls(3)
-    np.testing.assert_array_equal(first, again[0])
-    np.testing.assert_array_equal(second, again[1])
-    assert abs(first - second).max() > 0.01
-    assert abs(first - two_calls(4)[0]).max() > 0.01
-
-
 # Number formats
 
 

@@ -54,7 +54,6 @@ LAYERS = {
     "bidirectional labels, concatenated": lambda: layers.Bidirectional(label_rnn()),
 }
 LOGITS = {"label cell", "labels", "bidirectional labels"}
-HALF = ["skip", "list", "skip stack", "stack", "window", "bidirectional labels"]
 SAVED = ["bidirectional stack cell", "label cell", "list", "bidirectional labels"]
 # On TensorFlow those around others are slow: JAX and PyTorch do them in CI.
 AROUND = {name for name in LAYERS if name.startswith("bidirectional")} | {"list"}
@@ -141,24 +140,6 @@ def test_keras_file_round_trip(name, tmp_path):
     assert losses[0] == pytest.approx(losses[1])
 
 
-@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
-@pytest.mark.parametrize("name", HALF)
-def test_mixed_precision(name, dtype):
-    before = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(dtype)
-    try:
-        model = make_model(name)
-    finally:
-        keras.config.set_dtype_policy(before)
-    ids, tags = random_ids(), random_tags()
-    exact = make_model(name).predict(ids, verbose=0)
-    found = model.predict(ids, verbose=0).astype("float32")
-    np.testing.assert_allclose(found[MASK], exact[MASK], rtol=0.1, atol=0.15)
-    model.fit(ids, tags, verbose=0)
-    assert all(np.isfinite(w).all() for w in model.get_weights())
-    assert {w.dtype for w in model.trainable_weights} == {"float32"}
-
-
 def run_label_cell(**options):
     """The cell in a stock layer, and the layer with the same weights."""
     cell = cells.LabelEmbeddingCell(UNITS, NUM_TAGS, label_dim=2, **options)
@@ -201,16 +182,6 @@ def test_label_cell_in_a_stock_layer_is_the_label_layer(options):
         model.train_on_batch(x, target)
     for one, other in zip(rnn.get_weights(), layer.get_weights(), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-def test_last_output_of_a_padded_sentence():
-    """Where steps are masked at the end, Keras on JAX returns the first state."""
-    layer = layers.RNN(cells.LabelEmbeddingCell(UNITS, NUM_TAGS, 2, 2))
-    x = np.random.default_rng(1).normal(size=(*MASK.shape, WORD_DIM)).astype("float32")
-    found = ops.convert_to_numpy(layer(x, mask=MASK))
-    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
-        alone = ops.convert_to_numpy(layer(sentence[None, :length]))
-        np.testing.assert_allclose(row, alone[0], atol=1e-5)
 
 
 @pytest.mark.one_backend
