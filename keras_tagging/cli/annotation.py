@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Annotated, Literal
@@ -21,9 +22,10 @@ from keras_tagging.cli.loading import (
     read_text,
     with_columns,
 )
-from keras_tagging.cli.messages import remark, warn
+from keras_tagging.cli.messages import is_quiet, remark, show, warn
 from keras_tagging.cli.options import (
     BeamWidth,
+    Count,
     Errors,
     Form,
     InputFile,
@@ -34,7 +36,6 @@ from keras_tagging.cli.options import (
     refuse,
 )
 from keras_tagging.cli.progress import applied
-from keras_tagging.cli.sharded import Sharding, annotate_shards
 from keras_tagging.cli.supertagged import OUTPUTS
 from keras_tagging.cli.tasks import Annotating, Deriving, Parsing, Tagging
 from keras_tagging.data.readers import source_name
@@ -53,6 +54,22 @@ Out = Annotated[
 #: endings of the files in a folder; that of any other --output is its name
 SUFFIXES = dict.fromkeys(("text", "candc", "easyccg", "tree"), ".txt")
 SUFFIXES |= {"spans": ".tsv", "brat": ".ann"}
+
+
+@dataclass(frozen=True)
+class OnRay:
+    """The options of --engine ray.
+
+    Args:
+        workers: With --engine ray, processes; by default as many as it has CPUs.
+        threads: With --engine ray, CPUs of each process; by default 1.
+        address: Of a Ray cluster, such as HOST:6379 or auto; by default Ray runs on
+            this machine.
+    """
+
+    workers: Count = None
+    threads: Count = None
+    address: str | None = None
 
 
 def destinations(files: Sequence[str], out: str | None, output: str) -> list:
@@ -297,7 +314,7 @@ def annotate(
     encoding: str | None = None,
     jobs: Jobs = 1,
     engine: Literal["ray"] | None = None,
-    sharding: Sharding,
+    ray: OnRay,
 ) -> None:
     """Annotate text with all models of a pipeline, or with a single one.
 
@@ -307,10 +324,9 @@ def annotate(
     With --jobs the first process reads, segments and writes, and the others tag and
     parse.
 
-    --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet), also those of
-    folders, into shards, each of which becomes a file of the folder --out. A run that
-    was killed goes on when the same command is given again. In the end every shard is
-    compared with its input.
+    --engine ray spreads files (.txt, .jsonl, .conllu, .parquet), also those of folders,
+    over processes and machines. Each becomes a file of the folder --out; those that are
+    there already are left out, so the same command goes on with a run that was killed.
 
     Examples:
         keras-tagging annotate en book.txt > book.conllu
@@ -353,10 +369,9 @@ def annotate(
         single = {"jobs": jobs > 1, "probabilities": probabilities, "parts": parts}
         single["input lines"] = input == "lines"
         refuse("--engine ray has --workers, and no", single)
-        folder = out and Path(out)
-        annotate_shards(run, files, input, output, encoding, folder, sharding)
+        annotate_on_ray(run, files, input, output, out, encoding, ray)
         return
-    refuse("without --engine ray there is no", vars(sharding))
+    refuse("without --engine ray there is no", vars(ray))
     if output not in ("jsonl", "csv"):
         refuse(
             f"--output {output} is not jsonl or csv, and has no",
@@ -379,6 +394,66 @@ def annotate(
     loaded = pipeline if jobs == 1 else None
     task = Annotating(run, output, keeps, loaded, probabilities, parts)
     write_results(task, inputs, paths, jobs)
+
+
+def annotate_on_ray(
+    run: Path,
+    files: Sequence[str],
+    input: str | None,
+    output: str,
+    out: str | None,
+    encoding: str | None,
+    ray: OnRay,
+) -> None:
+    """Annotate files with Ray, each into a file of a folder, if that is not there yet.
+
+    Raises:
+        ValueError: if --out or files are missing, or as in `scale.annotate_files`.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    from keras_tagging.scale.files import annotate_files
+    from keras_tagging.scale.reading import kind_of
+
+    if out is None or not files:
+        raise ValueError("--engine ray needs files, and a folder to write in --out")
+    if output not in ("conllu", "jsonl"):
+        raise ValueError(f"--engine ray writes conllu or jsonl, not {output}")
+    paths: list[Path] = []
+    for path in map(Path, files):
+        paths += sorted(filter(kind_of, path.iterdir())) if path.is_dir() else [path]
+        source_name(paths[-1] if paths else path)  # raises if there is none
+    targets = destinations([*map(str, paths)], f"{out}/", output)
+    todo = {
+        path: target
+        for path, target in zip(paths, targets, strict=True)
+        if not target.exists()
+    }
+    sentences = words = 0
+    if todo:
+        kinds = [kind_of(path) or "text" for path in todo]
+        # what a name says of JSON and Parquet holds
+        kinds = [k if k in ("jsonl", "parquet") else input or k for k in kinds]
+        steps = annotate_files(
+            run,
+            todo,
+            kinds,
+            output=output,
+            encoding=encoding,
+            workers=ray.workers,
+            threads=ray.threads or 1,
+            address=ray.address,
+        )
+        display = {"console": Console(stderr=True), "transient": True}
+        display["disable"] = is_quiet() or not sys.stderr.isatty()
+        for of_file in track(steps, "files", len(todo), **display):
+            sentences, words = sentences + of_file[0], words + of_file[1]
+    before = f", {len(paths) - len(todo):,} of them before" * (len(todo) < len(paths))
+    show(
+        f"{out}: {len(paths):,} files{before}; annotated {sentences:,} sentences, "
+        f"{words:,} words"
+    )
 
 
 def annotated_input(file: str, kind: str, encoding, pipeline, keeps: bool) -> Input:

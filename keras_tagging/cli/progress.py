@@ -1,4 +1,4 @@
-"""Progress by rich: of sentences, of shards, inside an epoch, of parts of a pipeline.
+"""Progress by rich: of sentences, inside an epoch, of parts of a pipeline.
 
 That of sentences and inside an epoch is on standard error, while the output goes to a
 file or a pipe. It is not shown if standard error is not a terminal, or if standard
@@ -92,27 +92,6 @@ def applied(
                 display.update(task, completed=source.position(), done=done, rate=rate)
     finally:
         source.close()
-
-
-def steps_shown(steps: Iterable[tuple], count: int) -> Iterator[tuple]:
-    """The same steps, with a bar for each name that they begin with.
-
-    Args:
-        steps: tuples that begin with the name of what is done.
-        count: of steps of each name.
-    """
-    if is_quiet() or not sys.stderr.isatty():
-        yield from steps
-        return
-    with bars(
-        "{task.description} {task.completed:,.0f} of {task.total:,.0f} shards"
-    ) as d:
-        tasks = {}
-        for step, *others in steps:
-            if step not in tasks:
-                tasks[step] = d.add_task(step, total=count)
-            d.advance(tasks[step])
-            yield step, *others
 
 
 @contextmanager

@@ -1,7 +1,5 @@
-"""Annotating more text than one process can: shards, and Ray Data, which spreads them.
+"""Annotating on Ray Data: more text than one process can.
 
-Inputs are cut into shards (`shards`), each of which becomes one file of a folder
-(`folder`). A worker annotates a shard (`worker`), Ray Data gives shards to workers and
-replaces those that die (`cluster`), and in the end each shard is compared with its
-input (`checking`). `dataset` annotates a dataset of Ray.
+Rows are read (`reading`), annotated by actors that have loaded the model (`actors`),
+and written in the order of the input (`files`). `dataset` annotates a dataset of Ray.
 """

@@ -1,13 +1,17 @@
 """Datasets of Ray, annotated: rows in, the same rows with further columns out."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from keras_tagging.data.annotation import comments_of
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.scale.model_files import fingerprint, load_pipeline, model_name
-from keras_tagging.scale.units import unit_of_row
-from keras_tagging.scale.worker import annotated
-from keras_tagging.utils.ray_cluster import imported_ray
+from keras_tagging.scale.actors import (
+    annotated,
+    imported_ray,
+    load_pipeline,
+    model_name,
+)
+from keras_tagging.scale.reading import unit_of_row
 
 #: rows that a worker annotates at once
 BATCH = 1000
@@ -60,14 +64,10 @@ def annotate_dataset(
         ImportError: if Ray is not installed.
     """
     ray = imported_ray()
-    numbers = {"workers": workers, "threads": threads, "batch_size": batch_size}
-    for name, number in numbers.items():
-        if number is not None and (type(number) is not int or number < 1):
-            raise ValueError(f"{name}={number!r}: give an integer of at least 1")
     pool = {"min_size": 1} if workers is None else {"size": workers}
     return dataset.map_batches(
         Annotator,
-        fn_constructor_args=(model_name(model), fingerprint(model), threads),
+        fn_constructor_args=(model_name(model), threads),
         batch_format="pyarrow",
         batch_size=batch_size,
         compute=ray.data.ActorPoolStrategy(**pool),
@@ -81,62 +81,57 @@ class Annotator:
     """The function from a table to the same table with further columns.
 
     Args:
-        model: as `model_files.model_name` gives it.
-        sha256: its fingerprint.
+        model: as `model_name` gives it.
         threads: of this process.
 
     Raises:
-        ValueError: if the model is damaged, or another one than is meant.
+        ValueError: if the model is damaged.
     """
 
-    def __init__(self, model: str, sha256: str, threads: int = 1):
-        self.pipeline = load_pipeline(model, threads, sha256)
+    def __init__(self, model: str, threads: int = 1):
+        self.pipeline = load_pipeline(model, threads)
 
     def __call__(self, table):
         units = [
             unit_of_row(row, str(number), f"row {number} of a batch")
             for number, row in enumerate(_rows(table), 1)
         ]
-        found = [[] for _ in units]
-        places = {id(unit): own for unit, own in zip(units, found, strict=True)}
+        answers = {id(unit): [] for unit in units}
         for unit, sentence in annotated(self.pipeline, units):
-            places[id(unit)].append(sentence)
+            answers[id(unit)].append(sentence)
         is_text = "tokens" not in table.column_names
-        for name, values, kind in self._columns(found, is_text):
+        for name, values, kind in self._columns([*answers.values()], is_text):
             table = _with_column(table, name, values, kind)
         return table
 
-    def _columns(self, found: list[list[Sentence]], is_text: bool):
+    def _columns(self, answers: list[list[Sentence]], is_text: bool):
         """The name, the values and the type of each new column."""
         import pyarrow as pa
 
-        def nested(values: list[list], kind):
+        def column(values, kind, empty):
+            """A value for each sentence; of a row that is one, that alone."""
+            rows = [[values(s) for s in sentences] for sentences in answers]
             if is_text:
-                return values, pa.list_(pa.list_(kind))
-            return [row[0] if row else [] for row in values], pa.list_(kind)
+                return rows, pa.list_(kind)
+            return [row[0] if row else empty for row in rows], kind
 
         if is_text:
-            words = [[list(s.tokens) for s in sentences] for sentences in found]
-            yield "tokens", *nested(words, pa.string())
-            offsets = [
-                [s.surface.word_offsets for s in sentences] for sentences in found
-            ]
-            yield "offsets", *nested(offsets, pa.list_(pa.int64()))
+            yield "tokens", *column(lambda s: list(s.tokens), pa.list_(pa.string()), [])
+            kind = pa.list_(pa.list_(pa.int64()))
+            yield "offsets", *column(lambda s: s.surface.word_offsets, kind, [])
         for name in self.pipeline.columns:
-            kind = pa.int32() if name == "head" else pa.string()
-            rows = [[_values(s, name) for s in sentences] for sentences in found]
-            yield NAMES.get(name, name), *nested(rows, kind)
+            kind = pa.list_(pa.int32() if name == "head" else pa.string())
+            values = partial(_values, name=name)
+            yield NAMES.get(name, name), *column(values, kind, [])
         if self.pipeline.gives_derivations:
-            lines = [[comments_of(s).get("auto") for s in own] for own in found]
-            kind = pa.list_(pa.string()) if is_text else pa.string()
-            whole = lines if is_text else [own[0] if own else None for own in lines]
-            yield "derivation", whole, kind
+            lines = column(lambda s: comments_of(s).get("auto"), pa.string(), None)
+            yield "derivation", *lines
         if self.pipeline.gives_spans:
             texts, whole, share = pa.string(), pa.int64(), pa.float32()
             kinds = dict(zip(SPAN, (texts, texts, whole, whole, share), strict=True))
             spans = [
-                [{k: getattr(span, k) for k in SPAN} for s in own for span in s.spans]
-                for own in found
+                [{k: getattr(span, k) for k in SPAN} for s in row for span in s.spans]
+                for row in answers
             ]
             yield "spans", spans, pa.list_(pa.struct(kinds))
 

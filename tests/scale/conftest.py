@@ -1,4 +1,4 @@
-"""A small pipeline, and one text in every form that shards are cut from."""
+"""A small pipeline, and one text in every form that is read."""
 
 import gzip
 import json
@@ -15,8 +15,6 @@ from treebanks import sentences_of
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.data.surface import Surface
-from keras_tagging.scale import shards
-from keras_tagging.scale.cluster import work_of
 
 WORDS = ["the dog barks .", "Paris sees a cat", "12,5 cats !", "quickly \xe9t\xe9"]
 
@@ -107,22 +105,6 @@ def inputs(tmp_path_factory):
     with gzip.open(out / "packed.txt.gz", "wt", encoding="utf-8") as file:
         file.write(text_of(3))
     return out
-
-
-@pytest.fixture
-def planned(inputs):
-    """Plans the shards of some of the inputs."""
-
-    def run(*names, size=100, **options):
-        names = names or ["text.txt", "objects.jsonl", "blocks.conllu", "rows.parquet"]
-        return shards.plan([inputs / name for name in names], size=size, **options)
-
-    return run
-
-
-@pytest.fixture
-def work(onnx, tmp_path):
-    return work_of(onnx, tmp_path / "out")
 
 
 @pytest.fixture(scope="module")
