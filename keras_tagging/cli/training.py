@@ -86,7 +86,7 @@ def train(
         keras-tagging train bigru --corpus ud-en-ewt --out runs/all --tags
             upos,xpos,feats
         keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
-        keras-tagging train bigru --corpus my.conll --out runs/pupil --teacher
+        keras-tagging train bigru --corpus my.conll --out runs/student --teacher
             runs/ensemble --unlabelled news.txt
         keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
         keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
