@@ -1,7 +1,4 @@
-import gzip
 import os
-import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -41,23 +38,9 @@ TRAIN = [f"A{section}" for section in SECTIONS[1:-1]] + ["x"]
 WHOLE = {"train": TRAIN, "dev": ["Big\\/Red"], "test": ["A23"]}
 
 
-def archived(disc, suffix):
-    target = disc.parent / f"disc{suffix}"
-    files = [path for path in sorted(disc.rglob("*")) if path.is_file()]
-    if suffix == ".zip":
-        with zipfile.ZipFile(target, "w") as archive:
-            for path in files:
-                archive.write(path, path.relative_to(disc.parent))
-    else:
-        with tarfile.open(target, "w:gz") as archive:
-            archive.add(disc, disc.name)
-    return target
-
-
-@pytest.mark.parametrize("source", ["disc", "AUTO", ".zip", ".tgz"])
-def test_sections_of_the_disc(disc, tmp_path, run, source):
-    given = {"disc": disc, "AUTO": disc / "data" / "AUTO"}.get(source)
-    code, told, _ = run("ccgbank", given or archived(disc, source), tmp_path / "out")
+@pytest.mark.parametrize("folder", ["", "data/AUTO"])
+def test_sections_of_the_disc(disc, tmp_path, run, folder):
+    code, told, _ = run("ccgbank", disc / folder, tmp_path / "out")
     assert code == 0
     assert first_words(tmp_path / "out") == WHOLE
     assert "warning: train has 21 sentences, W16, K18 has 39604" in told
@@ -72,24 +55,16 @@ def sentences_with_ids(disc):
     return [path.read_text("utf-8") for path in files]
 
 
-@pytest.mark.parametrize("layout", ["one", "named 00-24", "several", "zip", "gz"])
+@pytest.mark.parametrize("layout", ["mine", "wsj_00-24", "several"])
 def test_sections_that_the_sentences_name(disc, tmp_path, run, layout):
     texts = sentences_with_ids(disc)
-    source = tmp_path / "mine.auto"
-    if layout == "gz":
-        source = tmp_path / "mine.auto.gz"
-        source.write_bytes(gzip.compress("".join(texts).encode()))
-    elif layout == "named 00-24":
-        source = tmp_path / "wsj_00-24.auto"
-        source.write_text("".join(texts), "utf-8")
-    elif layout == "one":
-        source.write_text("# a comment\n" + "\n".join(texts), "utf-8")
+    source = tmp_path / f"{layout}.auto"
+    if layout == "several":
+        source.mkdir()
+        (source / "first.auto").write_text("".join(texts[:9]), "utf-8")
+        (source / "second.auto").write_text("".join(texts[9:]), "utf-8")
     else:
-        folder = tmp_path / "files"
-        folder.mkdir()
-        (folder / "first.auto").write_text("".join(texts[:9]), "utf-8")
-        (folder / "second.auto").write_text("".join(texts[9:]), "utf-8")
-        source = archived(folder, ".zip") if layout == "zip" else folder
+        source.write_text("# a comment\n" + "\n".join(texts), "utf-8")
     code, told, error = run("ccgbank", source, tmp_path / "out")
     assert (code, error) == (0, "")
     assert first_words(tmp_path / "out") == WHOLE
