@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from keras_tagging import kinds
-from keras_tagging.architectures import architecture, of_kind
+from keras_tagging.architectures import architecture
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.files.checks import PRETRAINED
 from keras_tagging.models.given_vectors import GivenVectors, described
@@ -66,11 +66,6 @@ def build(
         100
     """
     entry = architecture(name)
-    if name not in of_kind(entry.kind):
-        raise ValueError(
-            f"the network of {name!r} says that its kind is {entry.kind!r}, which does "
-            "not have this architecture: name the kind that has it"
-        )
     entry.check_keywords(overrides, others=["language"])
     of_corpus = corpus.language if isinstance(corpus, Corpus) else ""
     words = words_for(recipe, language, of_corpus)

@@ -78,6 +78,7 @@ class SentenceModel(TrainedOnSentences):
     lower_is_better = ()  # its figures that should fall, beside losses
     figures_in_training = None  # those that training computes; None for all
     batch_tokens = 4096  # padded tokens in one call of the network
+    export_format = "tf_saved_model"
     #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
 
@@ -380,12 +381,15 @@ class SentenceModel(TrainedOnSentences):
         """
         saving.save(self, super().save, Path(filepath), overwrite, **kwargs)
 
-    def export(self, filepath, *, format="tf_saved_model", top_k=5, **kwargs):
+    def export(self, filepath, *, format=None, top_k=5, **kwargs):
         """Write a SavedModel, or an ONNX file with `format="onnx"`.
 
-        See :func:`keras_tagging.models.files.export.export`.
+        A segmenter and CCG parsers, which work in Python too, have ONNX files alone:
+        see :func:`keras_tagging.models.files.export.export`.
         """
         from keras_tagging.models.files.export import export  # which takes seconds
 
         self._require_network()
-        export(self, filepath, format=format, top_k=top_k, **kwargs)
+        export(
+            self, filepath, format=format or self.export_format, top_k=top_k, **kwargs
+        )

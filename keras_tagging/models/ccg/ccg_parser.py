@@ -169,30 +169,8 @@ class CCGParser(Deriving, SentenceModel):
 
     # Serving
 
-    served_layers = ()
+    served_layers, export_format = (), "onnx"
 
     def described(self, top_k=5):
         about = {"grammar": self.grammar.to_dict(), "search": self.search._asdict()}
         return super().described(top_k) | about
-
-    def export(self, filepath, *, format="onnx", int8=False):
-        """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.
-
-        The file has the network, from words to scores, and the grammar; the search is
-        in NumPy, that for moves in the file.
-
-        Args:
-            filepath: the name of the file, which ends in .onnx.
-            format: "onnx".
-            int8: see :func:`keras_tagging.models.files.export.export`, which says
-                what is raised, too.
-
-        Raises:
-            ValueError: for a SavedModel.
-        """
-        if format == "tf_saved_model":
-            raise ValueError(
-                "derivations are made in Python, which no SavedModel has: "
-                'export it as NAME.onnx, with format="onnx"'
-            )
-        super().export(filepath, format=format, int8=int8)

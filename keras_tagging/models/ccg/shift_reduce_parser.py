@@ -21,6 +21,15 @@ from keras_tagging.transitions import Supertags, derivation_moves
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 14 rows of tables
 
 
+def _searching_by(name: str, doc: str) -> property:
+    """A setting of the search as an attribute that can be set."""
+
+    def change(self, value):
+        self._set_search(**{name: value})
+
+    return property(lambda self: self.settings[name], change, doc=doc)
+
+
 @keras.saving.register_keras_serializable("keras_tagging")
 class ShiftReduceParser(DerivingByMoves, CCGParser):
     """A CCG parser that takes sentences and builds derivations by moves.
@@ -55,32 +64,10 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         """How derivations are searched for, by its settings."""
         return MoveSearch(self.beam_width, self.head_weight)
 
-    @property
-    def beam_width(self) -> int:
-        """Hypotheses kept in the search; 1 is greedy. You may set it."""
-        return self.settings["beam_width"]
-
-    @beam_width.setter
-    def beam_width(self, width):
-        self._set_search(beam_width=width)
-
-    @property
-    def beta(self) -> float:
-        """A word has the categories with p >= beta * max p. You may set it."""
-        return self.settings["beta"]
-
-    @beta.setter
-    def beta(self, beta):
-        self._set_search(beta=beta)
-
-    @property
-    def head_weight(self) -> float:
-        """Weight of the heads that sentences have; 0 reads none. You may set it."""
-        return float(self.settings["head_weight"])
-
-    @head_weight.setter
-    def head_weight(self, weight):
-        self._set_search(head_weight=weight)
+    # you may set them
+    beam_width = _searching_by("beam_width", "Hypotheses kept; 1 is greedy.")
+    beta = _searching_by("beta", "A word has the categories with p >= beta * max p.")
+    head_weight = _searching_by("head_weight", "Weight of heads; 0 reads none.")
 
     def _set_search(self, **changes):
         self.settings = self.settings.replaced(**changes)

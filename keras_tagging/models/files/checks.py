@@ -117,6 +117,45 @@ def check_weights(archive: zipfile.ZipFile, config: dict) -> None:
 # Its configuration
 
 
+def _is_count(value, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _is_number(value) -> bool:
+    return value is None or _is_count(value, limits.NUMBER)
+
+
+def _are_schemes(value) -> bool:
+    schemes = value.values() if isinstance(value, dict) else [value]
+    return all(x is None or x in CHUNK_SCHEMES for x in schemes)
+
+
+def _are_names(value) -> bool:
+    return isinstance(value, list | tuple) and all(type(x) is str for x in value)
+
+
+#: what parts of a configuration are by default, and must be
+PARTS = {
+    "seed": (None, _is_number, "an integer, not negative"),
+    "vector_dim": (
+        0,
+        lambda x: _is_count(x, limits.MODEL_UNITS),
+        f"an integer of at most {limits.MODEL_UNITS}",
+    ),
+    "training_words": (None, _is_number, "an integer, not negative"),
+    "chunk_scheme": (
+        None,
+        _are_schemes,
+        f"null or one of {', '.join(CHUNK_SCHEMES)}",
+    ),
+    "frozen": ((), _are_names, "a list of layers"),
+    "spaces": (False, lambda x: type(x) is bool, "true or false"),
+}
+#: the parts of the metadata that are objects
+METADATA = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
+METADATA += ("teacher",)
+
+
 def checked_config(cls: type, config: Mapping) -> dict:
     """Check that a configuration may come from `get_config` of a model.
 
@@ -141,27 +180,12 @@ def checked_config(cls: type, config: Mapping) -> dict:
     check_known(f"architecture of a {cls.__name__}", name, of_kind(cls.kind))
     settings = checked_settings(name, config.get("settings"))
 
-    seed, dim = config.get("seed"), config.get("vector_dim", 0)
-    fits = seed is None or _is_count(seed, limits.NUMBER)
-    _require(fits, "seed", seed, "an integer, not negative")
-    most = limits.MODEL_UNITS
-    _require(_is_count(dim, most), "vector_dim", dim, f"an integer of at most {most}")
-    words = config.get("training_words")
-    fits = words is None or _is_count(words, limits.NUMBER)
-    _require(fits, "training_words", words, "an integer, not negative")
-    scheme = config.get("chunk_scheme")
-    fits = all(x is None or x in CHUNK_SCHEMES for x in _values(scheme))
-    _require(fits, "chunk_scheme", scheme, f"null or one of {', '.join(CHUNK_SCHEMES)}")
-    frozen = config.get("frozen", [])
-    fits = isinstance(frozen, list | tuple) and all(type(x) is str for x in frozen)
-    _require(fits, "frozen", frozen, "a list of layers")
-    spaces = config.get("spaces", False)
-    _require(type(spaces) is bool, "spaces", spaces, "true or false")
+    for part, (default, fits, what) in PARTS.items():
+        value = config.get(part, default)
+        _require(fits(value), part, value, what)
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
-    parts = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
-    parts += ("teacher",)
-    for part in parts:
+    for part in METADATA:
         entry = metadata.get(part, {})
         _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")
 
@@ -296,15 +320,6 @@ def _may_be_compiled(config: Mapping) -> bool:
     if isinstance(module, str) and module.startswith(TORCH_OPTIMIZERS):
         return True
     return module in COMPILED or (module, name) == ("keras", "DTypePolicy")
-
-
-def _values(value) -> list:
-    """A value, or those of an object."""
-    return list(value.values()) if isinstance(value, dict) else [value]
-
-
-def _is_count(value, most: int) -> bool:
-    return type(value) is int and 0 <= value <= most
 
 
 def _require(fits: bool, name: str, value, what: str) -> None:

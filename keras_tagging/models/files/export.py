@@ -117,7 +117,7 @@ def export(
     if lacks:
         raise ValueError(
             f"models of the kind {model.kind!r} are not exported as {TITLES[format]}: "
-            "use the .keras file"
+            'use the .keras file, or an ONNX file, format="onnx"'
         )
     if format == "onnx":
         _export_onnx(model, path, top_k, int8, shared)

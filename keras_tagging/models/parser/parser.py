@@ -192,18 +192,6 @@ class Parser(Parsing, SentenceModel):
         """Start from a trained feed-forward parser: see `models.bootstrap`."""
         bootstrap(self, ffn, gates)
 
-    def retarget(self, sentences, **options):
-        """Raise a ValueError: only taggers are fine-tuned.
-
-        Args:
-            sentences: as in `Tagger.retarget`.
-            **options: as there.
-        """
-        raise ValueError(
-            "a parser cannot be retargeted: build one for these sentences; a recurrent "
-            "one can start from a trained ffn-parser, see bootstrap"
-        )
-
     def call(self, inputs, training=False):
         """Logits of all moves, or trees.
 

@@ -246,45 +246,12 @@ class Segmenter(SentenceModel):
         figures = without_nan(self.evaluate(sentences, return_dict=True))
         return Report(figures, {"segmentation": pd.DataFrame(rows)})
 
-    def counts(self, sentences, figures, **options):
-        """Not for segmenters: two of them do not have the same units.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError(
-            "two segmenters cannot be compared unit by unit, as each finds other "
-            "tokens and sentences: compare the figures of evaluate"
-        )
-
     # Serving
 
-    served_layers = ()
+    served_layers, export_format = (), "onnx"
 
     def described(self, top_k=5):
         names = (*LISTS, *((LEXICON,) if self.vocabularies[LEXICON] else ()))
         lists = {name: list(self.vocabularies[name]) for name in names}
         context = self.settings.task.context
         return lists | {"spaces": self.spaces, "context": context}
-
-    def export(self, filepath, *, format="tf_saved_model", int8=False):
-        """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.
-
-        The file holds the network, from ids of characters to logits, and describes
-        what turns text into the ones and the others into sentences.
-
-        Args:
-            filepath: the name of the file, which ends in .onnx.
-            format: "onnx".
-            int8: see :func:`keras_tagging.models.files.export.export`, which says
-                what is raised, too.
-
-        Raises:
-            ValueError: for a SavedModel.
-        """
-        if format == "tf_saved_model":
-            raise ValueError(
-                "a segmenter reads text of any length, which no SavedModel does: "
-                'export it as NAME.onnx, with format="onnx"'
-            )
-        super().export(filepath, format=format, int8=int8)

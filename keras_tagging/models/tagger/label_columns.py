@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from keras_tagging.corpora.problems import refuse_one_label
 from keras_tagging.data.named_columns import labels_of
@@ -31,17 +31,17 @@ def inventories(sentences: list[Sentence], names: Names, least: int):
     Raises:
         ValueError: if a column has no label, or a single one.
     """
-    if names[0] is None:
-        return [tags_to_learn(sentences, least)]
     labels_by_column = []
     for name in names:
         counts = Counter(x for s in sentences for x in _to_learn(s, name))
         labels = count_vocabulary(counts, least)
         if len(counts) < 2 or not labels:
+            if name is None:
+                refuse_one_label(sentences)  # it names the column that has labels
             has = f"the labels {some(counts)}" if counts else "no tokens"
             raise ValueError(
-                f"nothing to learn in the column {name!r}: the training sentences have "
-                f"{has} there (min_count={least}); leave it out of tags="
+                f"nothing to learn in the column {name or 'tags'!r}: the training "
+                f"sentences have {has} there (min_count={least}); leave it out of tags="
             )
         labels_by_column.append(labels)
     return labels_by_column
@@ -110,12 +110,6 @@ def restored_columns(
     )
 
 
-def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) -> None:
-    """Refuse, or warn of, labels that a trained model does not know."""
-    for column in columns:
-        check_labels(*_counted(sentences, column), column.ids, least)
-
-
 def check_development(sentences, columns: Sequence[LabelColumn]) -> None:
     """Refuse development sentences of whose labels in a column none is known."""
     for column in columns:
@@ -128,52 +122,31 @@ def _counted(sentences, column: LabelColumn) -> tuple[str, Counter]:
     return kind, Counter(label for row in column.learnt(sentences) for label in row)
 
 
-def tags_to_learn(sentences: Iterable[Sentence], least: int) -> list[str]:
-    """The tag inventory of training sentences.
-
-    Args:
-        sentences: sentences with tags.
-        least: the number of occurrences that a tag needs.
-
-    Raises:
-        ValueError: if no tag is left, or all tokens have the same one.
-    """
-    refuse_one_label(sentences)
-    tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
-    if not tags:
-        raise ValueError(
-            "no tag to learn: the training sentences have no tokens, or no tag "
-            f"occurs min_count={least} times"
-        )
-    return tags
-
-
-def check_labels(
-    kind: str, labels: Counter, inventory: Collection[str], least: int = 1
-) -> None:
-    """Refuse training labels if the model knows none of them; warn if it lacks some.
+def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) -> None:
+    """Refuse training labels if the model knows none; warn if it lacks some.
 
     A model that has been trained, or loaded, keeps its labels, and learns nothing from
     others.
 
     Args:
-        kind: a name for messages, such as "tags".
-        labels: the frequency of each label in training.
-        inventory: the labels of the model.
+        sentences: of training.
+        columns: of the model.
         least: rarer labels are left out on purpose, without a warning.
 
     Raises:
         ValueError: if there are labels, and the model knows none of them.
     """
-    refuse_unknown(kind, labels, inventory, "training")
-    unknown = Counter({k: n for k, n in labels.items() if k not in inventory})
-    if missed := Counter({k: n for k, n in unknown.items() if n >= least}):
-        warnings.warn(
-            f"{missed.total():,} of {labels.total():,} training tokens have {kind} "
-            f"that this model does not know ({some(missed)}), and it learns nothing "
-            "from them: build a new model to learn these",
-            stacklevel=5,  # the line that calls fit
-        )
+    for column in columns:
+        kind, labels = _counted(sentences, column)
+        refuse_unknown(kind, labels, column.ids, "training")
+        missed = {k: n for k, n in labels.items() if k not in column.ids and n >= least}
+        if missed:
+            warnings.warn(
+                f"{sum(missed.values()):,} of {labels.total():,} training tokens have "
+                f"{kind} that this model does not know ({some(missed)}), and it learns "
+                "nothing from them: build a new model to learn these",
+                stacklevel=4,  # the line that calls fit
+            )
 
 
 def decoding_scheme(
