@@ -62,15 +62,19 @@ class Parsing(Predictor):
 
         return self.decode(sentences, ["heads", "deprels"], tree, 1, *calls)
 
-    def measured(self, sentences, **options) -> dict[str, float]:
-        """The figures on gold trees: see `metrics.attachment_scores`."""
+    def scores(self, sentences, *calls, **options):
+        """The `metrics.attachment_scores` on gold trees, with their tables."""
         from keras_tagging.metrics import attachment_scores  # half a second
 
         sentences = as_sentences(sentences)
         trees_of(sentences)
-        trees = self.predictions(sentences)
+        trees = self.predictions(sentences, *calls)
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
-        scores = attachment_scores(sentences, heads, deprels, **options)
+        return attachment_scores(sentences, heads, deprels, **options)
+
+    def measured(self, sentences, *calls, **options) -> dict[str, float]:
+        """The figures on gold trees."""
+        scores = self.scores(sentences, *calls, **options)
         return {name: float(getattr(scores, name)) for name in FIGURES}
 
     def row_outputs(self, names):

@@ -128,16 +128,6 @@ def test_derive_writes_every_form(exported, tmp_path, capsys):
         assert f"{begin}2 of 2, score " in printed
 
 
-def test_derive_reads_a_text_whatever_it_looks_like(exported, tmp_path, capsys):
-    for name in ("text.txt", "text"):
-        text = tmp_path / name
-        text.write_text("she\tsleeps\t.\nshe\tsleeps\t.\n", "utf-8")
-        assert program("derive", exported, text) == 0
-        printed = capsys.readouterr()
-        assert printed.out.count("ID=") == 2 and printed.out.count("(<L ") == 6
-        assert "is read as" not in printed.err
-
-
 @pytest.mark.usefixtures("eager")
 def test_heads_are_not_smoothed():
     """Else the loss of the padding would be thousands."""

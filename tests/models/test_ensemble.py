@@ -200,20 +200,6 @@ def test_saved_and_loaded(ensemble, folder):
         ensemble.save(folder / "ensemble.keras")
 
 
-@pytest.mark.filterwarnings("ignore:member 2 of the ensemble")
-def test_fewer_members_leave_no_file(members, tmp_path):
-    Ensemble([members[0]] * 3).save(tmp_path)
-    (tmp_path / "member-best.keras").write_bytes(b"the user's own")
-    (tmp_path / "member-4").mkdir()
-    Ensemble([members[0]] * 2).save(tmp_path)
-    assert {p.name for p in tmp_path.glob("*.keras")} == {
-        "member-1.keras",
-        "member-2.keras",
-        "member-best.keras",
-    }
-    assert len(keras_tagging.load(tmp_path).members) == 2
-
-
 def test_damaged_folders(folder, tmp_path):
     path = tmp_path / "ensemble.json"
     whole = json.loads((folder / "ensemble.json").read_text())

@@ -1,7 +1,5 @@
 """Derivations by moves that a dependency tree chooses among those of the beam."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from ccg.trees import tree
@@ -9,7 +7,7 @@ from models.test_shift_reduce_parser import SETTINGS
 from transitions.test_agreement import counted
 
 import keras_tagging
-from keras_tagging import Pipeline, Sentence
+from keras_tagging import Sentence
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.deriving import MoveDecoder, MoveSearch, search_of_moves
@@ -25,19 +23,6 @@ BRANCHES = (
 GOLD = [sentence_of(WORDS, ["X"] * 3, derivation=Derivation(root)) for root in BRANCHES]
 #: trees that agree with the one and with the other
 LEFT, RIGHT = ([0, 1, 1], 3), ([0, 1, 2], 4)
-
-
-class Trees:
-    """A dependency parser that gives all sentences of three words one tree."""
-
-    kind, input_columns, gives_spans = "parser", (), False
-    gives = ("head", "deprel")
-
-    def __init__(self, heads):
-        self.heads = heads
-
-    def annotate(self, sentences):
-        return [with_heads(s.tokens, self.heads) for s in map(as_sentence, sentences)]
 
 
 def as_sentence(words):
@@ -158,71 +143,3 @@ def test_files_keep_the_weight(model, onnx, tmp_path):
             search_of_moves({"beam_width": 3, "head_weight": wrong})
         with pytest.raises(ValueError, match="head_weight"):
             again.head_weight = wrong
-
-
-def test_a_pipeline_gives_them(model, onnx):
-    for part in (model, onnx):
-        for found, (heads, _) in ((0, LEFT), (1, RIGHT)):
-            pipeline = Pipeline(parser=Trees(heads), ccg_shift_reduce=part)
-            others = with_heads(WORDS, (LEFT, RIGHT)[1 - found][0])
-            for given in (WORDS, others):  # which the parser replaces
-                [annotated] = pipeline.annotate([given])
-                [derived] = pipeline.derive([given])
-                assert branch(annotated) == branch(derived) == found
-                assert derived.columns["head"] == [*map(str, heads)]
-            alone = pipeline.only(["ccg-shift-reduce"])
-            for way in (alone.annotate, alone.derive):
-                [bare] = way([WORDS])
-                assert branch(bare) == branch(model.derive([WORDS])[0])
-    model.head_weight = 0
-    try:  # nothing is parsed that is not read
-        [derived] = Pipeline(parser=Trees(heads), ccg_shift_reduce=model).derive(
-            [WORDS]
-        )
-    finally:
-        model.head_weight = 100.0
-    assert "head" not in derived.columns
-
-
-class Relations(Trees):
-    """The same, whose relations are the words in capitals."""
-
-    def annotate(self, sentences):
-        words = [as_sentence(sentence).tokens for sentence in sentences]
-        return [related(own, self.heads) for own in words]
-
-
-def related(words, heads):
-    sentence = with_heads(words, heads)
-    sentence.columns["deprel"] = [word.upper() for word in words]
-    return sentence
-
-
-def test_relations_are_read_as_features(tmp_path):
-    gold = [replace(s, columns=related(WORDS, LEFT[0]).columns) for s in GOLD]
-    made = keras_tagging.build("ccg-shift-reduce", columns=["deprel"], **SETTINGS)
-    made.fit(gold, epochs=1, verbose=0)
-    made.head_weight = 0.0  # heads are not read, and the parser is yet needed
-    assert made.vocabularies["deprel"] == ["A", "B", "C"]
-    made.export(tmp_path / "parser.onnx")
-    for part in (made, keras_tagging.load(tmp_path / "parser.onnx")):
-        pipeline = Pipeline(parser=Relations(LEFT[0]), ccg_shift_reduce=part)
-        [alone] = made.annotate([related(WORDS, LEFT[0])])
-        for way in (pipeline.annotate, pipeline.derive):
-            [found] = way([WORDS])
-            assert found.derivation == alone.derivation
-            assert found.columns["deprel"] == ["A", "B", "C"]
-        assert pipeline.only(["ccg-shift-reduce"]).input_columns == ("deprel",)
-        with pytest.raises(ValueError, match="parts 'parser': give a list of names"):
-            pipeline.only("parser")
-    with pytest.raises(ValueError, match="reads the column 'deprel', but those of the"):
-        Pipeline(parser=Tags(), ccg_shift_reduce=made)
-
-
-class Tags(Trees):
-    """A model before it that gives no relations."""
-
-    gives = ("upos",)
-
-    def __init__(self):
-        super().__init__(LEFT[0])

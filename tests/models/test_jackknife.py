@@ -12,7 +12,6 @@ from conftest import WORDS_ONLY, random_sentences
 from models.parsers import DEV, TRAIN, build
 
 import keras_tagging
-from keras_tagging.architectures import resolve_settings
 from keras_tagging.models.tagger import jackknife as module
 
 pytestmark = pytest.mark.usefixtures("eagerly", "small_taggers")
@@ -67,14 +66,6 @@ def test_no_tagger_tags_what_it_has_seen(trainings, folds):
         assert len(seen) in {7 - 7 // len(trainings), 7 - -(-7 // len(trainings))}
     shares = [len(seen) for seen in trainings]
     assert sum(7 - share for share in shares) == 7
-
-
-def test_the_taggers_of_a_parser_learn_its_column_alone():
-    [sentence] = module.tagged_in(TRAIN[:1], "pos")
-    assert sentence.tags == TRAIN[0].columns["pos"] and not sentence.columns
-    made = module.new_tagger("bilstm", 7)
-    assert (made.architecture, made.seed, made.column_names) == ("bilstm", 7, (None,))
-    assert made.settings.flat() == resolve_settings("bilstm", "fast")
 
 
 def test_folds_are_kept(trainings, tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import keras
 import numpy as np
 import pytest
-from conftest import TAGS, TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.columns import NAMES, columned
 
 import keras_tagging
@@ -324,23 +324,3 @@ def test_fine_tuning_keeps_the_rows_of_known_labels(keep_labels, decoder):
 
 
 # What is refused
-
-
-def test_sentences_that_are_refused():
-    words = Sentence(["a", "dog"], ["D", "N"], {"pos": ["D", "N"], "xpos": ["_", "_"]})
-    for names, message in {
-        ("upos", "feats"): "sentence 1 has no labels in the column 'feats' .it begins "
-        "'a dog'; its columns are tags, pos, xpos.: give",
-        ("upos", "xpos"): "no labels in the column 'xpos'",  # `_` is none
-        ("tags", "upos"): "sentence 2 has no labels in the column 'tags'",
-    }.items():
-        with pytest.raises(ValueError, match=message):
-            built(tags=names).adapt([words, Sentence(["b"], None, {"pos": ["x"]})])
-    alike = [replace(s, columns={**s.columns, "feats": ["_"] * len(s)}) for s in TRAIN]
-    with pytest.raises(
-        ValueError, match="nothing to learn in the column 'feats': .*'_'"
-    ):
-        built().adapt(alike)
-    with pytest.raises(ValueError, match="constrained=True is for chunk tags"):
-        built(tags=("upos", "xpos"), constrained=True).adapt(TRAIN)
-    assert set(TAGS.values()) == {label for s in TRAIN for label in gold(s, "upos")}

@@ -94,26 +94,6 @@ def test_an_unknown_name_gets_the_nearest(site):
         keras_tagging.load("tinny")
 
 
-def test_a_model_of_a_clone_is_to_be_installed(site, tmp_path, capsys):
-    folder = tmp_path / "models" / "tinny"
-    folder.mkdir(parents=True)
-    described = f'[project.entry-points."{named_models.GROUP}"]\ntinny = "x"'
-    (folder / "pyproject.toml").write_text(described)
-    match = r"^tinny: this model is not installed: pip install \./models/tinny \("
-    for load in (keras_tagging.load, runtime.load, find_model):
-        with pytest.raises(ValueError, match=match):
-            load("tinny")
-    with pytest.raises(SystemExit):
-        main(["annotate", "tinny"])
-    assert "the distribution keras-tagging-tinny" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="no such model, saved or installed"):
-        find_model("Tinny")
-    with mock.patch.object(named_models, "installed_models", dict):  # as from elsewhere
-        (folder / "pyproject.toml").unlink()
-        with pytest.raises(ValueError, match="fr: .* pip install /.*/models/fr "):
-            find_model("fr")
-
-
 def test_the_folder_of_a_distribution_names_its_model(site, tmp_path, monkeypatch):
     folder = tmp_path / "models" / "other"
     folder.mkdir(parents=True)
@@ -139,26 +119,6 @@ def test_a_damaged_card_is_told(site, content):
     (site / "card.json").write_bytes(content)
     with pytest.raises(ValueError, match="card.json: .*; install it again"):
         print(installed_models()["tiny"].card)
-
-
-def test_two_distributions_with_one_name(site, tmp_path, capsys):
-    info = tmp_path / "other-2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 2\n")
-    names = "[keras_tagging.models]\ntiny = other\nlarge = tiny_model\n"
-    (info / "entry_points.txt").write_text(names)
-    match = "the model 'tiny': other and tiny-model offer the same name: uninstall all"
-    for use in (keras_tagging.load, find_model):
-        with pytest.raises(ValueError, match=match):
-            use("tiny")
-    assert find_model("large") == site / "model"
-    with pytest.raises(SystemExit) as end:
-        main(["models"])
-    listed = capsys.readouterr().out
-    table = [line.split("  ") for line in listed.split("\n\n")[0].splitlines()]
-    told = " ".join(row[-1].strip() for row in table)
-    assert not end.value.code and match in told and any(r[0] == "tiny" for r in table)
-    assert re.search("^large +2 +made-up", listed, re.M)
 
 
 def test_the_command_lists_models_and_shows_cards(site, capsys):

@@ -10,7 +10,6 @@ import keras_tagging
 from keras_tagging.architectures.shift_reduce_network import CELLS
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.ccg.auto import FRAGMENTS, Node
-from keras_tagging.data import Sentence
 from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.deriving import (
     MoveDecoder,
@@ -48,17 +47,6 @@ def test_it_learns_by_heart(model):
     figures = model.evaluate(GOLD, return_dict=True)
     assert figures == dict.fromkeys(model.figures, 1.0)
     assert "head_accuracy" not in figures and "labelled" in figures
-
-
-def test_every_word_is_in_the_output(model):
-    found = model.derive([Sentence(words) for words in ODD])
-    assert [s.tokens for s in found] == ODD and found[0].derivation is None
-    for sentence in found[1:]:
-        assert len(sentence.derivation) == len(sentence)
-        assert Derivation.from_auto(sentence.derivation.auto()) == sentence.derivation
-    assert found[2].derivation.category == FRAGMENTS
-    roots = [child.category for child in found[2].derivation.root.children]
-    assert len(roots) > 1
 
 
 def test_it_is_saved_and_exported(model, onnx, tmp_path):

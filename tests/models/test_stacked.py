@@ -297,24 +297,6 @@ def test_initial_weights_are_the_papers(name):
     assert kinds["other"] >= 2 + 6 and kinds["bias"] >= 2 + 6
 
 
-def test_bernoulli_gates_are_repeatable_by_seed():
-    first, second, other = (
-        paper_model("shortcut-bilstm", gate="bernoulli", layer_dropout=0, seed=seed)
-        for seed in (3, 3, 4)
-    )
-    other.set_weights(first.get_weights())
-    # what is random besides the gates
-    for model in (first, second, other):
-        model.network.get_layer("context_window").position_dropout.rate = 0
-    ids, _, _ = first.encode(SENTENCES).batch(np.arange(3))
-    one, two, three = (
-        keras.ops.convert_to_numpy(model(ids, training=True))
-        for model in (first, second, other)
-    )
-    np.testing.assert_array_equal(one, two)
-    assert abs(one - three).max() > 1e-6
-
-
 # The other needs a graph; layers train with it in `tests/layers/test_plain_models.py`.
 HALF = pytest.param("mixed_float16", "softmax", marks=pytest.mark.slow)
 
@@ -346,25 +328,3 @@ def test_mixed_precision_trains_like_full(policy, decoder):
         keras.config.set_dtype_policy(before)
     assert full[1] < full[0]
     np.testing.assert_allclose(mixed, full, rtol=0.05)
-
-
-@pytest.mark.parametrize("name", ["bilstm", "bigru"])
-@pytest.mark.parametrize("initializer", ["orthogonal", "glorot"])
-def test_initial_recurrent_matrices(name, initializer):
-    """Section 6.1.2 of Wu et al. (2016) compares the two; each gate has its own."""
-    options = SIZES | {"units": 40, "recurrent_initializer": initializer}
-    model = keras_tagging.build(name, **options)
-    model.adapt(SENTENCES)
-    kernels = [
-        block
-        for weight in model.network.weights
-        if "recurrent" in weight.name
-        for block in np.split(np.array(weight), weight.shape[1] // 40, axis=1)
-    ]
-    assert len(kernels) > 4
-    for kernel in kernels:
-        is_orthogonal = np.allclose(kernel.T @ kernel, np.eye(40), atol=1e-4)
-        assert is_orthogonal == (initializer == "orthogonal")
-        if initializer == "glorot":
-            limit = np.sqrt(6 / 80)
-            assert 0.9 * limit < np.abs(kernel).max() <= limit

@@ -351,13 +351,6 @@ def test_a_new_process_loads_and_predicts_the_same(saved, name):
             np.testing.assert_array_equal(found[f"arr_{i}"], rows)
 
 
-def test_a_new_process_tags_the_same_with_onnx_runtime(saved):
-    folder, models = saved
-    expected = models["plain"].tag([["the", "new", "Dog", "barks"], ["caf\u00e9"], []])
-    with np.load(folder / "onnx.npz") as found:
-        assert [found[f"arr_{i}"].tolist() for i in range(3)] == expected
-
-
 def test_what_is_loaded_is_the_same_model_and_trains_on(saved, train_sentences):
     folder, models = saved
     loaded = keras_tagging.load(folder / "columns.keras")

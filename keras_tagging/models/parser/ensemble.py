@@ -45,7 +45,7 @@ class ParserEnsemble(Parsing, Ensemble):
 
     output_arrays, evaluator = Parser.output_arrays, Parser.evaluator
     move_labels, predict_moves = Parser.move_labels, Parser.predict_moves
-    scores, _scores, counts = Parser.scores, Parser._scores, Parser.counts
+    counts = Parser.counts
 
     def call(self, inputs, training=False):
         """The trees for the tokens that each network reads: see `Parser.call`."""

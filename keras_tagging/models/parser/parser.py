@@ -17,7 +17,6 @@ from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
-from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.distillation import measured_targets, soft_loss
 from keras_tagging.models.given_vectors import GivenVectors
@@ -349,16 +348,7 @@ class Parser(Parsing, SentenceModel):
 
     def evaluator(self, sentences, calls=QUIET, **options):
         sentences = self.annotated(sentences)
-
-        def figures():
-            scores = self._scores(sentences, calls, **options)
-            return {name: float(getattr(scores, name)) for name in FIGURES}
-
-        return figures
-
-    def scores(self, sentences, **options) -> AttachmentScores:
-        """The scores of `evaluate`, with the tables of `AttachmentScores`."""
-        return self._scores(self.annotated(sentences), **options)
+        return lambda: self.measured(sentences, calls, **options)
 
     def report(self, sentences, **options):
         """Figures and tables: see `models.parser.tag_input`."""
@@ -374,11 +364,6 @@ class Parser(Parsing, SentenceModel):
         counts = self.scores(sentences, **options).by_sentence
         columns = {"uas": [0, 1], "las": [0, 2]}
         return [counts[:, columns[name]] for name, _ in figures]
-
-    def _scores(self, sentences, calls=QUIET, **options):
-        trees = self.predictions(sentences, calls)
-        heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
-        return attachment_scores(sentences, heads, deprels, **options)
 
     def output_arrays(self, outputs, names):
         labels = np.array(["", *self.labels], object)

@@ -9,10 +9,8 @@ from keras_tagging.data.named_columns import by_column
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers import ChunkDecoder
-from keras_tagging.models.calls import QUIET
 from keras_tagging.models.ensemble import Ensemble
 from keras_tagging.models.tagger.decoding import logits_of
-from keras_tagging.models.tagger.figures import figures, normal_words
 from keras_tagging.models.tagger.tagger import Tagger
 
 
@@ -41,7 +39,7 @@ class TaggerEnsemble(Tagging, Ensemble):
 
     # the answers of a tagger are those of its columns, whatever computes them
     column, report, counts = Tagger.column, Tagger.report, Tagger.counts
-    multi_tagging = Tagger.multi_tagging
+    multi_tagging, evaluator = Tagger.multi_tagging, Tagger.evaluator
     network_outputs, output_arrays = Tagger.network_outputs, Tagger.output_arrays
 
     def call(self, inputs, training=False):
@@ -78,20 +76,6 @@ class TaggerEnsemble(Tagging, Ensemble):
     def described(self, top_k=5):
         about = super().described(top_k)
         return about | {"rules": self.rules and self.rules.config()}
-
-    def evaluator(self, sentences, calls=QUIET):
-        """A function that evaluates the ensemble."""
-        sentences, first = self.annotated(sentences), self.members[0]
-        gold = first.encode(sentences, targets=True)
-        words = normal_words(first, sentences, gold)
-        encoded = self.encode(sentences)
-
-        def evaluate():
-            batches = self.network_outputs(encoded, calls)
-            columns = self.label_columns, self.rules
-            return figures(sentences, gold, batches, *columns, words)
-
-        return evaluate
 
 
 def _place(column, model):

@@ -79,17 +79,20 @@ def evaluator(model, sentences, calls):
     """A function that computes the figures, with the weights at that time.
 
     Args:
-        model: a `Tagger`.
+        model: a `Tagger`, or an ensemble, whose first member tells the unseen words.
         sentences: sentences with gold labels.
         calls: the `NetworkCalls`.
     """
-    encoded = model.encode(sentences, targets=True)
-    words = normal_words(model, sentences, encoded)
+    first = getattr(model, "members", [model])[0]
+    gold = first.encode(sentences, targets=True)
+    words = normal_words(first, sentences, gold)
+    encoded = gold if first is model else model.encode(sentences)
 
     def evaluate():
         batches = model.network_outputs(encoded, calls)
-        columns = model.label_columns, model.rules
-        return figures(sentences, encoded, batches, *columns, words)
+        return figures(
+            sentences, gold, batches, model.label_columns, model.rules, words
+        )
 
     return evaluate
 
