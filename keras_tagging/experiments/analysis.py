@@ -28,12 +28,9 @@ from keras_tagging.utils.spreadsheets import without_formulas
 TEXTS = {
     "overall": "Intervals are Wilson's, at 95 %. They assume independent tokens, which "
     "those of a sentence are not, so they are somewhat too narrow.",
-    "confusions": "Gold and predicted labels, and the most frequent of their words.",
-    "by_label": "Tokens by their gold label.",
     "by_word_frequency": "How often the word occurs in the training sentences, in the "
     "normal form that the model reads. Unknown words are not in the vocabulary of its "
     "training.",
-    "by_sentence_length": "The length in tokens.",
     "worst_sentences": "Gold and predicted labels stand in brackets after the word.",
 }
 FREQUENCIES = {0: "0", 1: "1", 2: "2-9", 10: "10-99", 100: "100-999", 1000: "1000+"}
@@ -68,12 +65,6 @@ class Analysis:
             raise AttributeError(f"Analysis has no {name!r}, only its tables")
         return self.tables[name]
 
-    def __dir__(self):
-        return [*super().__dir__(), *self.tables]
-
-    def __repr__(self):
-        return f"<Analysis {self.title!r}: {', '.join(self.tables)}>"
-
     @AnyStrings()
     def __str__(self):
         options = {"index": False, "na_rep": "-"}
@@ -88,7 +79,7 @@ class Analysis:
         for name, table in self.tables.items():
             shown = _in_per_cent(table.head(rows))
             parts.append(f"<h2>{name.replace('_', ' ').capitalize()}</h2>")
-            parts.append(f"<p>{TEXTS[name]}</p>")
+            parts.append(f"<p>{TEXTS.get(name, '')}</p>")
             parts.append(shown.to_html(index=False, na_rep="\N{EN DASH}", border=0))
             if len(table) > rows:
                 parts.append(f"<p>The first {rows} of {len(table):,} rows.</p>")

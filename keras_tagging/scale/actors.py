@@ -70,20 +70,12 @@ def started(ray, address: str | None, cpus: int) -> Iterator[None]:
         ray.shutdown()
 
 
-def model_name(model) -> str:
+def model_name(model: str | Path) -> str:
     """The name by which an actor in another folder finds a model.
 
-    Args:
-        model: a path, or the name of an installed model.
-
     Raises:
-        ValueError: if it is neither, or there is no such model.
+        ValueError: if there is no such model.
     """
-    if not isinstance(model, str | Path):
-        raise ValueError(
-            f"{type(model).__name__}: workers load the model themselves, so give the "
-            "folder or file that it was saved in, or the name of an installed one"
-        )
     if not (path := find_model(model)).exists():
         raise ValueError(
             f"{path}: no such model; train writes model.keras in its --out"

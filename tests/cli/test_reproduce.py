@@ -112,7 +112,7 @@ def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, runner, tmp
     _, out, _ = program(*args, *more, "--corpus", "demo")
     assert "2,000 train, 400 dev, 400 test sentences" in out
     other = [*args, *more, "--scale", "units=8,word_dim=4"]
-    assert "units is 4 there, 8 here" in failing(*other)
+    assert "{'units': 4} there, {'units': 8} here" in failing(*other)
     (tmp_path / "a.conll").write_text("a\tX\n\nb\tY\n")
     assert "has no development" in failing(*args, "--corpus", tmp_path / "a.conll")
     assert len(runner.started) == 2
@@ -141,7 +141,7 @@ def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, runner, tmp
         (["wu2016", "--table", 2, "--punctuation", "ptb"], "is for parsers"),
         (["dinarelli2016", "--table", 4, "--dev-share", 0.1], "holds out 0.18 itself"),
         (["--report"], "--report needs --out DIR"),
-        (["--report", "--out", "nowhere"], "nowhere holds no reproduction"),
+        (["--report", "--out", "nowhere"], "nowhere/reproduction.json"),
         (
             [*GRU[1:], "--corpus", "only.conll"],
             "has no development sentences, on which the best epoch is chosen",
@@ -190,7 +190,7 @@ def test_other_options_are_refused(program, failing, runner, tmp_path):
     program(*args)
     assert "with other epochs: 1 there, 2 here" in failing(*args, "--epochs", 2)
     message = failing(*args, "--set", "dropout=0.1")
-    assert "with other settings: dropout is not given there, 0.1 here; " in message
+    assert "other settings: {'dropout': None} there, {'dropout': 0.1} here" in message
     assert len(runner.started) == 2
 
 
@@ -222,10 +222,11 @@ def test_rows_that_a_corpus_cannot_have(program, failing, runner, tmp_path):
     args = ["reproduce", "dinarelli2016", "--table", 4, "--corpus", "demo"]
     args += [*SMALL, "--out", tmp_path]
     message = failing(*args, "--rows", "I-RNN, forward, classes")
-    assert "row 'I-RNN, forward, classes': the corpus has no column" in message
+    assert "no column word_class, which these rows need: I-RNN, forward, cl" in message
     assert not (tmp_path / "reproduction.json").exists()
     code, out, err = program(*args)
     assert code == 0
-    assert len([x for x in err.splitlines() if x.startswith("Left out: ")]) == 12
+    [note] = [line for line in err.splitlines() if line.startswith("Left out: ")]
+    assert note.count("; ") == 11
     assert "jobs: 24 (rows: 12, seeds: 2)" in err
     assert "not measured: E-RNN, forward, classes" in out

@@ -139,9 +139,7 @@ def test_an_error_leaves_no_file(annotated, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_models_are_named_not_given(pipeline, onnx, tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="Pipeline: workers load the model themselves"):
-        model_name(pipeline)
+def test_models_are_named(onnx, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="no such model"):
         model_name(tmp_path / "none")
     monkeypatch.chdir(onnx.parent)

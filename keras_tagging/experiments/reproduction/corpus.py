@@ -4,6 +4,7 @@ import glob
 import os
 import platform
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import hold_out, load_treebank
@@ -150,30 +151,16 @@ def is_of_parsers(table: Table) -> bool:
     return any(column.figure in ("uas", "las") for column in table.columns)
 
 
-def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str, str]:
-    """Find rows that need a column which the corpus lacks and cannot learn.
+def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> set[str]:
+    """Find columns that rows need, and the corpus lacks and cannot learn.
 
     Args:
         settings: the settings of each row, by its name.
-
-    Returns:
-        The reason for each such row, by its name.
     """
-    reasons = {}
-    columns = {name for keywords in settings.values() for name in keywords["columns"]}
-    for name in columns:
-        if not lacking(corpus, name):
-            continue
-        reasons[name] = f"the corpus has no column {name!r}"
-        if name == CLASSES:
-            try:
-                WordClasses.learn(corpus.train)
-                del reasons[name]
-            except ValueError as error:
-                reasons[name] += f", and none can be learnt: {error}"
-    return {
-        row: reasons[name]
-        for row, keywords in settings.items()
-        for name in keywords["columns"]
-        if name in reasons
-    }
+    names = {name for keywords in settings.values() for name in keywords["columns"]}
+    missing = {name for name in names if lacking(corpus, name)}
+    if CLASSES in missing:
+        with suppress(ValueError):  # of tags that are no slot labels
+            WordClasses.learn(corpus.train)
+            missing.remove(CLASSES)
+    return missing

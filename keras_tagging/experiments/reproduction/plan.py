@@ -90,12 +90,15 @@ def add_corpus(plan: Plan, named: bool) -> Corpus:
     corpora.hold_out_dev(corpus, plan.table, plan.info["dev_share"], first)
     corpora.check_corpus(corpus, plan.table, plan.info["punctuation"])
     missing = corpora.missing_columns(corpus, plan.settings)
-    kept = [job for job in plan.jobs if job.row not in missing]
-    if missing and (named or not kept):
-        name, reason = next(iter(missing.items()))
-        raise ValueError(f"row {name!r}: {reason}")
+    without = [r for r, keys in plan.settings.items() if missing & {*keys["columns"]}]
+    kept = [job for job in plan.jobs if job.row not in without]
+    if without:
+        note = f"the corpus has no column {', '.join(sorted(missing))}, which these "
+        note += f"rows need: {'; '.join(without)}"
+        if named or not kept:
+            raise ValueError(note)
+        plan.notes.append(f"Left out: {note}")
     plan.jobs = kept
-    plan.notes += [f"Left out: {row}: {reason}" for row, reason in missing.items()]
     return corpus
 
 

@@ -1,7 +1,6 @@
 """The report of a reproduction: published figures beside measured ones."""
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -260,7 +259,7 @@ def markdown(
         f"Published figures are of {plain(table.corpus)}, measured ones of "
         f"{plain(corpus)}. They can be compared as far as corpus, splits "
         "and settings are the same. Settings are listed where they differ in some row.",
-        grid(["", "Paper", "Here"], differences(table, rows, info, results), left=3),
+        grid(["", "Paper", "Here"], conditions(table, rows, info, results), left=3),
         f"Rows not measured: {plain('; '.join(absent))}." if absent else "",
         *(f"Failed: {plain(_first_line(path))}" for path in failures),
         "## Figures",
@@ -281,7 +280,6 @@ def markdown(
         "All runs are in report.csv, all pairs of rows in report.pairs.csv. Machine: "
         f"{plain('; or '.join(machines))}. Versions: {plain('; or '.join(versions))}. "
         f"Fingerprint of the corpus: {plain(info['fingerprint'])}.",
-        f"```\n{command(table, rows, info, results, folder)}\n```",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -307,7 +305,7 @@ def title(table: Table | Settings) -> str:
     return f"{paper}, Table {table.number}: {table.caption}"
 
 
-def differences(
+def conditions(
     table: Table, rows: Sequence[Row], info: Mapping, results: Sequence[Mapping]
 ) -> list[list[str]]:
     """The conditions in the paper and here; settings only where they differ.
@@ -315,12 +313,18 @@ def differences(
     Args:
         rows: the measured rows.
     """
-    sizes = ", ".join(f"{n:,} {name}" for name, n in info["sentences"].items())
     lines = [
-        ("Corpus", table.corpus, Path(str(info["corpus"])).name),
-        ("Sentences", "", sizes),
-        ("Recipe", "paper", info["recipe"]),
+        ("corpus", table.corpus, Path(str(info["corpus"])).name),
+        ("sentences", None, info["sentences"]),
+        ("recipe", "paper", info["recipe"]),
+        ("given settings", None, info["settings"]),
+        ("pretrained vectors", None, info["embeddings"]),
+        ("share for development", table.held_out, info["dev_share"]),
     ]
+    if is_of_parsers(table):
+        lines.append(("punctuation", table.punctuation, info["punctuation"]))
+    if classes := {result["classes"] for result in results} - {None}:
+        lines.append(("word classes", None, _alternatives(classes)))
     paper = check_settings(rows, {"recipe": "paper", "settings": {}, "epochs": None})
     here = check_settings(rows, info)
     both = [(paper[row.name], here[row.name]) for row in rows]
@@ -328,11 +332,7 @@ def differences(
         values = [(a[name], b[name]) for a, b in both if name in a]
         if changed := [(a, b) for a, b in values if a != b]:
             lines.append((name, *map(_alternatives, zip(*changed, strict=True))))
-    if is_of_parsers(table):
-        lines.append(("punctuation", table.punctuation, info["punctuation"]))
-    if classes := {result["classes"] for result in results} - {None}:
-        lines.append(("Word classes", "", _alternatives(classes)))
-    return [[plain(cell) or NONE for cell in line] for line in lines]
+    return [[name, plain(in_words(a)), plain(in_words(b))] for name, a, b in lines]
 
 
 def _figures(table: Table, means: pd.DataFrame) -> str:
@@ -394,32 +394,6 @@ def _pairs(name: str, pairs: pd.DataFrame) -> str:
         lines.append([plain(pair["better"]), plain(pair["worse"]), *gaps, ahead, *ps])
     header = ["Better", "Worse", "difference", "published", "seeds ahead", "p", "Holm"]
     return f"{text}\n\n{grid(header, lines, left=2)}"
-
-
-def command(
-    table: Table,
-    rows: Sequence[Row],
-    info: Mapping,
-    results: Sequence[Mapping],
-    folder: Path,
-) -> str:
-    """The command that repeats the measurement."""
-    reading = info["reading"]
-    every_row = len(rows) == sum(row.architecture is not None for row in table.rows)
-    options = [
-        *((name, info[name]) for name in ("corpus", "recipe", "epochs", "embeddings")),
-        *((name, reading[name]) for name in ("dev", "test", "format", "errors")),
-        *(("option", f"{k}={v}") for k, v in reading["options"].items()),
-        *(("set", f"{k}={v}") for k, v in info["settings"].items()),
-        ("dev-share", info["dev_share"]),
-        ("punctuation", info["punctuation"] if is_of_parsers(table) else None),
-        *(("rows", row.name) for row in rows if not every_row),
-        ("seeds", max((result["seed"] for result in results), default=None)),
-        ("out", folder),
-    ]
-    start = f"keras-tagging reproduce {table.paper} --table {table.number}"
-    words = [f"--{k} {shlex.quote(str(v))}" for k, v in options if v is not None]
-    return " \\\n    ".join([start, *words])
 
 
 def _first_line(path: Path) -> str:

@@ -59,36 +59,25 @@ class Store:
         """Read `reproduction.json`.
 
         Raises:
-            ValueError: if there is no such file, or it cannot be read.
+            OSError: if there is no such file.
+            ValueError: if it cannot be read.
         """
-        path = self.folder / INFO
-        if not path.is_file():
-            raise ValueError(
-                f"{self.folder} holds no reproduction ({INFO}): give the --out of one"
-            )
-        return _read(path)
+        return _read(self.folder / INFO)
 
-    def open(self, info: dict) -> bool:
+    def open(self, info: dict) -> None:
         """Write `reproduction.json`, or check that it has the same content already.
 
         The name and the place of the corpus, the machine and the installed versions may
         differ; the fingerprint identifies the corpus. If the corpus has moved, the jobs
         read it at its new place from then on.
 
-        Returns:
-            Whether the file existed.
-
         Raises:
             ValueError: as `check` does.
         """
-        if not self.check(info, whole=True):
-            _write(self.folder / INFO, info)
-            return False
-        stored = self.read_info()
-        if stored.get("reading") != info.get("reading"):
+        if self.check(info, whole=True):
             moved = {key: info.get(key) for key in ("corpus", "reading")}
-            _write(self.folder / INFO, stored | moved)
-        return True
+            info = self.read_info() | moved
+        _write(self.folder / INFO, info)
 
     def check(self, info: dict, whole: bool = False) -> bool:
         """Compare `reproduction.json` with `info`.
@@ -176,25 +165,6 @@ class Store:
         lines = path.read_bytes().count(b"\n") if path.exists() else 0
         return max(0, lines - 1)
 
-    def by_epoch(self, job: Job, figure: str) -> list[float]:
-        """A figure of each finished epoch of a job.
-
-        Raises:
-            ValueError: if the log of the training does not have it.
-        """
-        import pandas as pd
-
-        path = self.training(job.name) / "training.csv"
-        try:
-            values = pd.read_csv(path)[figure].astype(float).tolist()
-        except (OSError, KeyError, TypeError, ValueError) as error:
-            what = " ".join(str(error).split())
-            raise ValueError(
-                f"{path}: is damaged ({what}): remove its folder, and the same command "
-                "trains this again"
-            ) from None
-        return values
-
 
 def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
     """Read the results that `keras-tagging reproduce` has written so far.
@@ -210,7 +180,8 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
         `epochs`, `seconds`, `parameters`, `classes`, `versions`, `machine`.
 
     Raises:
-        ValueError: if the folder holds no reproduction, or a file cannot be read.
+        OSError: if the folder holds no reproduction.
+        ValueError: if a file is damaged.
     """
     store = Store(folder)
     info = store.read_info()
@@ -249,13 +220,10 @@ def _placeless(reading):
 
 def _difference(before, now) -> str:
     """The entries in which two mappings differ; otherwise both values."""
-    if not isinstance(before, dict) or not isinstance(now, dict):
-        return f"{_short(before)} there, {_short(now)} here"
-    return "; ".join(
-        f"{key} is {_difference(before.get(key), now.get(key))}"
-        for key in {**before, **now}
-        if before.get(key) != now.get(key)
-    )
+    if isinstance(before, dict) and isinstance(now, dict):
+        names = [k for k in {**before, **now} if before.get(k) != now.get(k)]
+        before, now = ({k: part.get(k) for k in names} for part in (before, now))
+    return f"{_short(before)} there, {_short(now)} here"
 
 
 def _short(value) -> str:

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Mapping
 
 import keras
+import pandas as pd
 
 import keras_tagging
 from keras_tagging.architectures import resolve_settings
@@ -89,15 +90,15 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
         train(model, corpus, row, job, store, **fitting)
     monitor = table.monitor or model.default_monitor
     figures, counts = measure(model, corpus, table, info["punctuation"])
-    epochs = store.by_epoch(job, monitor)
-    best = {"min": min, "max": max}[mode_of(monitor, model.lower_is_better)]
+    epochs = pd.read_csv(store.training(job.name) / "training.csv")[monitor]
+    best = {"min": epochs.argmin, "max": epochs.argmax}
     result = {
         "row": job.row,
         "seed": job.seed,
         "settings": settings,
         "figures": figures,
         "evidence": counts,
-        "best_epoch": 1 + epochs.index(best(epochs)),
+        "best_epoch": 1 + int(best[mode_of(monitor, model.lower_is_better)]()),
         "epochs": len(epochs),
         "seconds": model.metadata["seconds"],
         "parameters": model.count_params(),

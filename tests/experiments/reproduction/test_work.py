@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import keras_tagging
@@ -46,7 +47,8 @@ def test_a_model_that_is_missing_is_told(store, describe):
 
 def test_the_best_epoch_is_the_first_best(store, describe, monkeypatch):
     store.open(describe(TABLE, settings=SCALE, epochs=3))
-    monkeypatch.setattr(store, "by_epoch", lambda job, figure: [0.1, 0.3, 0.3])
+    log = pd.DataFrame({"val_accuracy": [0.1, 0.3, 0.3]})
+    monkeypatch.setattr("pandas.read_csv", lambda path: log)
     assert run_job(TABLE, JOB, store)["best_epoch"] == 2
 
 
