@@ -26,7 +26,7 @@ from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies
 from keras_tagging.service.gate import Gate, Hosts
 from keras_tagging.service.metrics import Metrics
-from keras_tagging.service.problems import GONE, Problem, problem_of, refusal, shown
+from keras_tagging.service.problems import GONE, Problem, refusal, shown
 from keras_tagging.service.schemas import Operation
 from keras_tagging.service.worker import WORDS, Model
 from keras_tagging.service.workers import Worker
@@ -86,7 +86,7 @@ class Service:
         app = Starlette(
             routes=self._routes,
             middleware=layers,
-            exception_handlers={Problem: refusal, HTTPException: _no_such_page},
+            exception_handlers={HTTPException: refusal, ValidationError: refusal},
             lifespan=running,
         )
         app.router.redirect_slashes = False  # to http, also behind a proxy with TLS
@@ -97,7 +97,7 @@ class Service:
         page = STATIC / "page.html"
         get("/", "The page.", lambda _: FileResponse(page), str, "text/html")
         get("/models", "The models.", self._listed, schemas.Models)
-        get("/health", "Live and ready, and with what.", self._health, schemas.Health)
+        get("/health", "Live and ready, and with what.", self._health, dict)
         get("/metrics", "Counters for Prometheus.", self._counted, str, "text/plain")
         get("/openapi.json", "This document.", self._document, dict)
         for kind in kinds.registered().values():
@@ -135,12 +135,10 @@ class Service:
                     body = asked.model_validate_json(content)
                     answering = answer(request, body, labels)
                     return await _while_connected(request, answering)
-            except ValidationError as error:
-                return refusal(request, problem_of(error))
             except asyncio.CancelledError:  # the time to stop is over
                 stops = "the service stops: ask another one, or later"
                 return refusal(request, Problem(503, stops))
-            except Problem:
+            except (HTTPException, ValidationError):
                 raise
             except Exception:
                 log.exception("a request to %s was not answered", request.url.path)
@@ -182,7 +180,8 @@ class Service:
         if outputs == ["conllu"]:
             return Response(content, media_type="text/plain")
         took = round(1000 * (time.perf_counter() - start), 2)
-        content = f'{{"model": "{model.name}", {content}, "milliseconds": {took}}}'
+        name = json.dumps(model.name, ensure_ascii=False)
+        content = f'{{"model": {name}, {content}, "milliseconds": {took}}}'
         return Response(content, media_type="application/json")
 
     async def _infer(self, request, body, labels):
@@ -234,7 +233,7 @@ async def _while_connected(request: Request, answering) -> Response:
         answering: a coroutine.
 
     Raises:
-        Problem: if the client has gone.
+        HTTPException: if the client has gone.
     """
 
     async def leaves():
@@ -255,8 +254,3 @@ async def _while_connected(request: Request, answering) -> Response:
 def _json(content) -> Response:
     content = json.dumps(content, ensure_ascii=False).encode()
     return Response(content, media_type="application/json")
-
-
-def _no_such_page(request: Request, error: HTTPException) -> Response:
-    message = f"{request.url.path[:100]}: {error.detail}; GET /models lists the models"
-    return JSONResponse({"error": message}, error.status_code, error.headers)

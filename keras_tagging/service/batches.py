@@ -13,28 +13,23 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from itertools import chain
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.problems import Problem
-from keras_tagging.service.worker import is_large
+from keras_tagging.service.worker import is_large, size
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
 
 
-class Lane(Enum):
-    """Requests, and parts of them, that wait for each other alone."""
-
-    SMALL = "small"
-    LARGE = "large"
-    LONG = "long"
+#: requests, and parts of them, that wait for each other alone
+SMALL, LARGE, LONG = LANES = ("small", "large", "long")
 
 
-def parts(items: Sequence) -> Iterator[tuple[Lane, list]]:
+def parts(items: Sequence) -> Iterator[tuple[str, list]]:
     """The parts of a request, in its order.
 
     Args:
@@ -44,13 +39,13 @@ def parts(items: Sequence) -> Iterator[tuple[Lane, list]]:
     most = limits.SERVICE_PART_TOKENS
     if items and isinstance(items[0], str):
         groups = [*_groups(items, limits.SERVICE_TOKEN_CHARACTERS * most)]
-        lane = Lane.LARGE if len(groups) > 1 else Lane.SMALL
+        lane = LARGE if len(groups) > 1 else SMALL
         yield from ((lane, group) for group in groups)
     elif is_large(items):
         for group in _groups(items, most):
-            yield (Lane.LONG if len(group[0]) > most else Lane.LARGE), group
+            yield (LONG if len(group[0]) > most else LARGE), group
     else:
-        yield Lane.SMALL, [*items]
+        yield SMALL, [*items]
 
 
 def _groups(items, most):
@@ -78,17 +73,14 @@ class Job:
         alone: it was in a batch whose worker has died, and is not put with others.
     """
 
-    lane: Lane
+    lane: str
     model: str
     sentences: list[Sentence] | list[str]
     outputs: list[str]
     arrived: float
     future: asyncio.Future
+    tokens: int
     alone: bool = False
-    tokens: int = field(init=False)
-
-    def __post_init__(self):
-        self.tokens = sum(map(len, self.sentences))
 
 
 class Batcher:
@@ -114,14 +106,14 @@ class Batcher:
         ran=lambda model, sentences: None,
     ):
         self._ran, self._max_batch, self._max_wait = ran, max_batch, max_wait
-        self._served = [(worker, [Lane.SMALL, Lane.LARGE]) for worker in workers]
-        self._served.append((patient, [Lane.LONG]))
+        self._served = [(worker, [SMALL, LARGE]) for worker in workers]
+        self._served.append((patient, [LONG]))
         part = min(max_tokens, limits.SERVICE_PART_TOKENS)
-        self._max_tokens = {Lane.SMALL: max_tokens, Lane.LARGE: part, Lane.LONG: 1}
-        self._waiting: dict[Lane, deque[Job]] = {lane: deque() for lane in Lane}
+        self._max_tokens = {SMALL: max_tokens, LARGE: part, LONG: 1}
+        self._waiting: dict[str, deque[Job]] = {lane: deque() for lane in LANES}
         # the worker for long sentences is not woken by others
         usual, long = asyncio.Event(), asyncio.Event()
-        self._arrived = {Lane.SMALL: usual, Lane.LARGE: usual, Lane.LONG: long}
+        self._arrived = {SMALL: usual, LARGE: usual, LONG: long}
         self._tasks = []
 
     @property
@@ -158,7 +150,7 @@ class Batcher:
         now = loop.time()
         until = now + limits.SERVICE_SECONDS if until is None else until
         jobs = [
-            Job(lane, model, part, outputs, now, loop.create_future())
+            Job(lane, model, part, outputs, now, loop.create_future(), size(part))
             for lane, part in parts(sentences)
         ]
         for job in jobs:

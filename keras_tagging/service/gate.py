@@ -10,7 +10,6 @@ import logging
 import socket
 import time
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from ipaddress import ip_address
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -58,10 +57,8 @@ class Hosts:
         self.anywhere = not _is_local(host)
         if self.anywhere:
             self._names |= {host.lower(), socket.gethostname().lower()}
-        #: see `_allow`, of the names of the last requests
-        self.allow = lru_cache(64)(self._allow)
 
-    def _allow(self, host: str | None) -> bool:
+    def allow(self, host: str | None) -> bool:
         """Whether a request may be for a host, with or without a port.
 
         One without any, of HTTP/1.0, comes from no browser.
@@ -99,14 +96,11 @@ def begin_log(path: Path | None) -> None:
     address. A file that is moved away is begun anew.
 
     Raises:
-        ValueError: if the file cannot be opened.
+        OSError: if the file cannot be opened.
     """
-    try:
-        handler = WatchedFileHandler(path, encoding="utf-8") if path else None
-    except OSError as error:
-        reason = error.strerror or error
-        raise ValueError(f"--access-log {path}: {reason}; give a new file") from error
-    handler = handler or logging.StreamHandler()
+    handler = logging.StreamHandler()
+    if path is not None:
+        handler = WatchedFileHandler(path, encoding="utf-8")
     form = logging.Formatter(
         "%(asctime)s.%(msecs)03dZ %(message)s", "%Y-%m-%dT%H:%M:%S"
     )

@@ -63,7 +63,7 @@ def sentences(
 
 
 def check_size(items: list[list[str]] | list[str], max_tokens: int) -> None:
-    """Raise a Problem for too many sentences and tokens, or texts and characters."""
+    """Raise an Problem for too many sentences and tokens, or texts and characters."""
     units, most = ("sentences", "tokens"), max_tokens
     if items and isinstance(items[0], str):
         units, most = ("texts", "characters"), limits.SERVICE_TOKEN_CHARACTERS * most

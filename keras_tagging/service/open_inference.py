@@ -26,19 +26,15 @@ def server() -> dict:
 
 def metadata(model: Model) -> dict:
     """The answer to `GET /v2/models/NAME`."""
-    if model.reads_text:
-        inputs = [{"name": "text", "datatype": "BYTES", "shape": [-1]}]
-    else:
-        inputs = [
-            {"name": name, "datatype": "BYTES", "shape": [-1, -1]}
-            for name in ("tokens", *model.columns)
-        ]
-        inputs.append({"name": "lengths", "datatype": "INT32", "shape": [-1]})
-    outputs = []
-    for name, output in model.outputs.items():
-        shape = [-1] if model.reads_text else [-1, -1]
-        shape += [model.top_k] if output.ranked else []
-        outputs.append({"name": name, "datatype": TYPES[output.type], "shape": shape})
+    axes = [-1] if model.reads_text else [-1, -1]
+    names = ["text"] if model.reads_text else ["tokens", *model.columns]
+    inputs = [_about(name, "BYTES", axes) for name in names]
+    if not model.reads_text:
+        inputs.append(_about("lengths", "INT32", [-1]))
+    outputs = [
+        _about(name, TYPES[output.type], axes + [model.top_k] * output.ranked)
+        for name, output in model.outputs.items()
+    ]
     return {
         "name": model.name,
         "versions": [VERSION],
@@ -46,6 +42,10 @@ def metadata(model: Model) -> dict:
         "inputs": inputs,
         "outputs": outputs,
     }
+
+
+def _about(name, datatype, shape):
+    return {"name": name, "datatype": datatype, "shape": shape}
 
 
 def read(model: Model, body: InferRequest, max_tokens: int) -> tuple[list, list[str]]:
@@ -146,10 +146,7 @@ def answer(
             shape += [width, *ranks]
         for _ in shape[1:]:
             values = [*chain.from_iterable(values)]
-        datatype = TYPES[output.type]
-        outputs.append(
-            {"name": name, "datatype": datatype, "shape": shape, "data": values}
-        )
+        outputs.append({**_about(name, TYPES[output.type], shape), "data": values})
     about = {"model_name": model.name, "model_version": VERSION}
     return {**about, **({"id": body.id} if body.id else {}), "outputs": outputs}
 

@@ -1,6 +1,7 @@
 """Requests that are refused, each with a sentence that says why."""
 
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -8,17 +9,8 @@ GONE = 499  # the status, as nginx calls it, of a request whose client has not w
 TOO_LARGE = ("too_long", "string_too_long")  # types of pydantic's errors
 
 
-class Problem(Exception):
-    """A request that is not answered.
-
-    Args:
-        status: of HTTP.
-        message: what is wrong, and how to mend it.
-    """
-
-    def __init__(self, status: int, message: str):
-        super().__init__(status, message)
-        self.status, self.message = status, message
+class Problem(HTTPException):
+    """A request that is not answered: the status, and what is wrong with it."""
 
 
 def shown(value) -> str:
@@ -30,18 +22,20 @@ def shown(value) -> str:
 def problem_of(error: ValidationError) -> Problem:
     """The first of the errors that pydantic has found in a body."""
     first, *_ = error.errors(include_url=False, include_context=False)
-    place = ".".join(str(part)[:60] for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
-    if place:
+    if place := ".".join(str(part)[:60] for part in first["loc"]):
         message = f"{place}: {message}, but it is {shown(first['input'])}"
     return Problem(413 if first["type"] in TOO_LARGE else 400, message)
 
 
-def refusal(request: Request, problem: Problem) -> Response:
+def refusal(request: Request, error: HTTPException | ValidationError) -> Response:
     """The answer to a request that is refused."""
-    response = JSONResponse({"error": problem.message}, problem.status)
-    if problem.status == 503:
+    if isinstance(error, ValidationError):
+        error = problem_of(error)
+    body, status = {"error": error.detail}, error.status_code
+    response = JSONResponse(body, status, error.headers)
+    if status == 503:
         response.headers["Retry-After"] = "1"
-    if problem.status in (408, 413):
+    if status in (408, 413):
         response.headers["Connection"] = "close"  # there may be more of the body
     return response

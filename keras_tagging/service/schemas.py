@@ -128,25 +128,6 @@ class Span(BaseModel):
     words: list[int]
 
 
-class Node(BaseModel):
-    category: str
-    rule: str = Field("", description="The combinator of an inner node.")
-    head: int = Field(0, description="The number of its head child.")
-    children: list[int] = Field([], description="The places of its children.")
-    word: str = Field("", description="Of a leaf; brackets are -LRB- and the like.")
-    pos: str = ""
-    original_pos: str = ""
-    predicate: str = ""
-    extras: str = ""
-
-
-class Derivation(BaseModel):
-    """Of CCG: nodes, each before its children."""
-
-    header: str
-    nodes: list[Node] = Field(min_length=1)
-
-
 class Sentence(BaseModel):
     """Places are characters of the text, and ends lie behind."""
 
@@ -155,7 +136,7 @@ class Sentence(BaseModel):
     end: int = 0
     tokens: list[SurfaceToken]
     spans: list[Span]
-    derivation: Derivation = None
+    derivation: dict = Field(None, description="Of CCG, as `Derivation.to_dict`.")
 
 
 class Document(BaseModel):
@@ -209,14 +190,6 @@ class Models(BaseModel):
     max_tokens: int
 
 
-class Health(BaseModel):
-    live: bool
-    ready: bool
-    version: str
-    models: dict[str, str] = Field(description="The kind of each, by name.")
-    workers: dict[str, int]
-
-
 class Error(BaseModel):
     error: str
 
@@ -260,8 +233,6 @@ def document(operations: list[Operation]) -> dict:
             "200": {"description": "The answer.", "content": answer},
             "default": {"description": "It is refused.", "content": content(Error)},
         }
-        if operation.answer is Health:
-            responses["503"] = {"description": "It is not ready.", "content": answer}
         name = f"{operation.method} {operation.path}"
         entry = {"summary": operation.summary, "operationId": name}
         if operation.asked is not None:

@@ -1,26 +1,90 @@
 """From files to a service that listens."""
 
 import asyncio
+import os
 import resource
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from keras_tagging.runtime.folder import PIPELINE, is_onnx
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
-from keras_tagging.service.connections import Connection
 from keras_tagging.service.gate import Hosts, begin_log
 from keras_tagging.service.metrics import Metrics
-from keras_tagging.service.model_files import as_onnx, named
 from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
+from keras_tagging.utils.named_models import find_model
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Connection(H11Protocol):
+    """A connection as uvicorn has it, which ends when its client is late.
+
+    uvicorn counts one that says nothing as any other, and waits for its first request
+    for ever. Here the client of a connection owes a request until all of it has come.
+    Beyond `limits.SERVICE_CONNECTIONS` the one ends that owes a request the longest.
+    """
+
+    _owing = {}  # the connections of this process that owe a request, the oldest first
+    _timer = None
+
+    @property
+    def in_request(self) -> bool:
+        """Whether there is a request that is not answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _owe(self):
+        self._owing.pop(self, None)
+        self._owing[self] = True
+        self._call_after(limits.SERVICE_HEAD_SECONDS, self._head_is_late)
+
+    def _call_after(self, seconds, function):
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(seconds, function)
+
+    def _head_is_late(self):
+        if self.in_request:  # no longer: it has come
+            self._call_after(limits.SERVICE_ANSWER_SECONDS, self.end)
+        else:
+            self.end()
+
+    def end(self) -> None:
+        """Close it at once."""
+        self._owing.pop(self, None)
+        self.transport.abort()
+
+    # Those of asyncio and uvicorn
+
+    def connection_made(self, transport):
+        super().connection_made(transport)
+        if self._owing and len(self.connections) > limits.SERVICE_CONNECTIONS:
+            next(iter(self._owing)).end()
+        self._owe()
+
+    def connection_lost(self, exc):
+        self._timer.cancel()
+        self._owing.pop(self, None)
+        super().connection_lost(exc)
+
+    def handle_events(self):
+        super().handle_events()
+        if self.in_request and not self.cycle.more_body:
+            self._owing.pop(self, None)
+
+    def on_response_complete(self):
+        self._owe()
+        super().on_response_complete()
 
 
 async def serve(
@@ -41,7 +105,7 @@ async def serve(
     SIGTERM and SIGINT end it once the requests in flight are answered.
 
     Args:
-        arguments: see `model_files.named`.
+        arguments: see `named`.
         host, port: where it listens; port 0 is a free one.
         workers: processes that run the models.
         max_tokens: of a request, and of a batch.
@@ -118,17 +182,12 @@ async def _listen(app, listener, what):
 async def _start(workers):
     try:
         await asyncio.gather(*(worker.start() for worker in workers))
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-    except WorkerDied:
-        raise ValueError(
-            "the process that loads the models ended: is there enough memory? One "
-            "alone is tried by keras-tagging tag FILE.onnx, or annotate FOLDER"
-        ) from None
+    except (ImportError, WorkerDied) as error:
+        ended = "the process that loads the models ended: is there enough memory?"
+        raise ValueError(str(error) or ended) from None
 
 
-@contextmanager
-def listening(host: str, port: int):
+def listening(host: str, port: int) -> socket.socket:
     """A socket that listens.
 
     Raises:
@@ -147,8 +206,55 @@ def listening(host: str, port: int):
         raise ValueError(
             f"{host}, port {port}: {reason}; give another --host or --port"
         ) from error
-    with listener:
-        yield listener
+    return listener
+
+
+def named(arguments: list[str]) -> dict[str, Path]:
+    """Paths by the name of the model.
+
+    Args:
+        arguments: each a path or the name of an installed model, or NAME=PATH. The
+            name of a path alone is its stem.
+
+    Raises:
+        ValueError: for a name that is given twice, or what does not exist.
+    """
+    paths = {}
+    for argument in arguments:
+        name, separator, path = argument.partition("=")
+        if not separator or os.path.exists(argument):
+            path = Path(argument)
+            name = path.stem if path.suffix in (".onnx", ".keras") else path.name
+            name = name or path.resolve().name
+        path = Path(path)
+        if name in paths:
+            raise ValueError(
+                f"{paths[name]} and {path} would both be called {name}: give one of "
+                "them another name, NAME=PATH"
+            )
+        if not (path := find_model(path, to_run=True)).exists():
+            raise ValueError(f"{path}: no such file or folder")
+        paths[name] = path
+    return paths
+
+
+def as_onnx(name: str, path: Path, folder: Path) -> Path:
+    """The ONNX file of a model, or folder of a pipeline, exported if it is none.
+
+    Only that needs TensorFlow, in a process of its own.
+
+    Raises:
+        ValueError: if it cannot be exported; with the remedy.
+    """
+    if is_onnx(path):
+        return path
+    whole = (path / PIPELINE).is_file()
+    made = folder / (name if whole else f"{name}.onnx")
+    command = [sys.executable, "-m", "keras_tagging", "export", str(path), str(made)]
+    command += ["--onnx"] * whole
+    if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:  # it says why
+        raise ValueError(f"{path} could not be exported as ONNX, which is served")
+    return made
 
 
 def address(listener: socket.socket) -> str:

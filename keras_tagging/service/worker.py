@@ -71,9 +71,14 @@ class Later(list):
     """The sentences of a text that is to be run in parts, not annotated."""
 
 
+def size(items: Sequence) -> int:
+    """The tokens of sentences, or the characters of texts, which count as many."""
+    return sum(map(len, items))
+
+
 def is_large(sentences: Sequence) -> bool:
     """Whether sentences are run in parts."""
-    return sum(map(len, sentences)) > limits.SERVICE_PART_TOKENS
+    return size(sentences) > limits.SERVICE_PART_TOKENS
 
 
 class TokenModel:

@@ -112,7 +112,7 @@ def test_sentences_or_a_refusal(route):
             items = read(request)
         except (Problem, ValidationError) as error:
             problem = error if isinstance(error, Problem) else problem_of(error)
-            assert 400 <= problem.status < 500 and "\n" not in problem.message
+            assert 400 <= problem.status_code < 500 and "\n" not in problem.detail
             refused.append(problem)
             return
         assert all(isinstance(item, (Sentence, str)) for item in items)

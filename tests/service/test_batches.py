@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.service.batches import Batcher, Lane, parts
+from keras_tagging.service.batches import LARGE, SMALL, Batcher, parts
 from keras_tagging.service.problems import Problem
 from keras_tagging.service.workers import WorkerDied
 
@@ -75,14 +75,14 @@ def test_without_waiting_what_came_meanwhile_runs_next():
 def test_a_problem_of_one_is_not_that_of_others():
     first, bad, last = run(Worker(), [("a", ["x"]), ("a", ["bad"]), ("a", ["y"])])
     assert (first, last) == (["x"], ["y"])
-    assert isinstance(bad, Problem) and (bad.status, bad.message) == (400, "bad")
+    assert isinstance(bad, Problem) and (bad.status_code, bad.detail) == (400, "bad")
 
 
 def test_a_request_that_kills_its_worker_takes_no_other_with_it():
     worker = Worker()
     first, deadly, last = run(worker, [("a", ["x"]), ("a", ["die"]), ("a", ["y"])])
     assert (first, last) == (["x"], ["y"])
-    assert deadly.status == 503 and "twice" in deadly.message
+    assert deadly.status_code == 503 and "twice" in deadly.detail
     together, *alone = [words for _, words in worker.batches]
     assert len(together) == 3 and sorted(alone) == [[["die"]], [["x"]], [["y"]]]
 
@@ -107,7 +107,7 @@ def test_a_request_whose_client_goes_is_not_run():
 
     answers, problem = asyncio.run(asked())
     assert answers[0] == ["a"] and answers[2] == ["c"]
-    assert isinstance(answers[1], asyncio.CancelledError) and problem.status == 503
+    assert isinstance(answers[1], asyncio.CancelledError) and problem.status_code == 503
     assert worker.batches[:2] == [("m", [["a"]]), ("m", [["c"]])]
 
 
@@ -115,7 +115,9 @@ def test_a_request_that_waits_too_long(monkeypatch):
     monkeypatch.setattr("keras_tagging.utils.limits.SERVICE_SECONDS", 0.05)
     worker = Worker(seconds=0.2)
     first, second = run(worker, [("a", ["x"]), ("b", ["y"])], left=1)
-    assert first.status == second.status == 503 and "too busy" in second.message
+    assert (
+        first.status_code == second.status_code == 503 and "too busy" in second.detail
+    )
 
 
 def of(*sizes):
@@ -139,7 +141,7 @@ def of(*sizes):
 )
 def test_parts(sizes, expected):
     found = [*parts(of(*sizes))]
-    assert [(lane.value, [*map(len, part)]) for lane, part in found] == expected
+    assert [(lane, [*map(len, part)]) for lane, part in found] == expected
     assert [s.tokens for _, part in found for s in part] == [
         s.tokens for s in of(*sizes)
     ]
@@ -149,10 +151,10 @@ def test_parts_of_texts():
     """A text is whole until its sentences are known; many are not one part."""
     long, short = "a" * 5000, "a" * 625
     for one in ([long], [short] * 2, [""] * 9):
-        assert [*parts(one)] == [(Lane.SMALL, one)]
+        assert [*parts(one)] == [(SMALL, one)]
     several = [[short, short], [short], [long], [""]]
     given = [text for part in several for text in part]
-    assert [*parts(given)] == [(Lane.LARGE, part) for part in several]
+    assert [*parts(given)] == [(LARGE, part) for part in several]
 
 
 class Rows(Worker):
@@ -212,4 +214,4 @@ def test_a_problem_of_a_part_is_that_of_the_request():
     worker = Rows(seconds=0.01)
     bad, good = of(*[100] * 5, 13, *[100] * 5), of(20)
     answers, _ = in_parts([bad, good], worker, Rows())
-    assert answers[0].message == "bad" and answers[1] == [20]
+    assert answers[0].detail == "bad" and answers[1] == [20]

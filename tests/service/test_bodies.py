@@ -36,7 +36,7 @@ async def read(bodies, *parts):
 async def refused(bodies, *parts):
     with pytest.raises(Problem) as caught:
         await read(bodies, *parts)
-    return caught.value.status
+    return caught.value.status_code
 
 
 @pytest.mark.parametrize("tokens, most", [(0, 8), (1, 8), (5, 10)])

@@ -8,14 +8,15 @@ import socket
 import pytest
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from keras_tagging.service.app import Service
-from keras_tagging.service.connections import Connection
 from keras_tagging.service.metrics import Metrics
-from keras_tagging.service.problems import Problem, refusal
+from keras_tagging.service.problems import refusal
 from keras_tagging.service.schemas import TokensAnswer, TokensRequest
+from keras_tagging.service.server import Connection
 from keras_tagging.utils import limits
 
 pytestmark = pytest.mark.one_backend
@@ -206,7 +207,9 @@ def given_up(then):
         messages.put_nowait({"type": "http.request", "body": content})
         service = Service({}, [], Nobody(), Metrics(), 10)
         service._post("/tag", "", never, TokensRequest, TokensAnswer)
-        app = Starlette(routes=service._routes, exception_handlers={Problem: refusal})
+        app = Starlette(
+            routes=service._routes, exception_handlers={HTTPException: refusal}
+        )
         sent = []
 
         async def send(message):

@@ -71,7 +71,7 @@ REFUSED = [
     (INFER, infer(tensor(), outputs=[{"name": "x"}]), 400, "no 'x': it has tags, prob"),
     (INFER.replace("tagger", "x"), infer(tensor()), 404, "there are tagger, parser"),
     (INFER.replace("tagger", "tagger/versions/2"), {}, 404, "Not Found"),
-    ("/v1/models/tagger:predict", {}, 404, "Not Found; GET /models lists"),
+    ("/v1/models/tagger:predict", {}, 404, "Not Found"),
 ]
 REFUSED_TEXTS = [
     (ANNOTATE, {}, 400, "send one of text, texts and sentences"),

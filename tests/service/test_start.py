@@ -9,8 +9,7 @@ import pytest
 
 from keras_tagging import runtime
 from keras_tagging.cli import main
-from keras_tagging.service import model_files as files
-from keras_tagging.service import worker
+from keras_tagging.service import server, worker
 from keras_tagging.service.worker import stamp
 
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "sklearn", "pandas", "scipy")
@@ -28,24 +27,21 @@ def test_names(tmp_path, monkeypatch):
     folder = tmp_path / "run.v2"
     folder.mkdir()
     given = [tmp_path / "tagger.onnx", folder, f"en={tmp_path}/tagger.onnx"]
-    assert files.named([*map(str, given)]) == {
+    assert server.named([*map(str, given)]) == {
         "tagger": given[0],
         "run.v2": folder,
         "en": given[0],
     }
-    with pytest.raises(ValueError, match="'fr=en' cannot be the name.* give NAME="):
-        files.named([str(tmp_path / "fr=en.onnx")])
     with pytest.raises(ValueError, match="would both be called tagger: give one of"):
-        files.named([str(given[0]), f"tagger={tmp_path}/model.keras"])
-    monkeypatch.setattr(files, "find_model", lambda path, to_run: folder)
-    assert files.named(["en"]) == {"en": folder}
+        server.named([str(given[0]), f"tagger={tmp_path}/model.keras"])
+    monkeypatch.setattr(server, "find_model", lambda path, to_run: folder)
+    assert server.named(["en"]) == {"en": folder}
 
 
 @pytest.mark.parametrize(
     "args, message",
     [
         (["nothing.onnx"], "nothing.onnx: no such file or folder"),
-        (["a/b=."], "'a/b' cannot be the name of a model"),
         ([".", "--port", "99999"], "'--port'"),
         ([".", "--workers", "0"], "'--workers'"),
         ([], "MODEL"),
@@ -107,10 +103,10 @@ def test_other_models_are_exported_first(tmp_path, monkeypatch):
         asked.append(command[4:])
         return SimpleNamespace(returncode=code)
 
-    monkeypatch.setattr(files.subprocess, "run", run)
+    monkeypatch.setattr(server.subprocess, "run", run)
     path = tmp_path / "small.keras"
-    assert files.as_onnx("small", path, tmp_path) == tmp_path / "small.onnx"
-    assert files.as_onnx("en", tmp_path, tmp_path / "made") == tmp_path / "made" / "en"
+    assert server.as_onnx("small", path, tmp_path) == tmp_path / "small.onnx"
+    assert server.as_onnx("en", tmp_path, tmp_path / "made") == tmp_path / "made" / "en"
     made = str(tmp_path / "made" / "en")
     assert asked == [
         [str(path), str(tmp_path / "small.onnx")],
@@ -118,4 +114,4 @@ def test_other_models_are_exported_first(tmp_path, monkeypatch):
     ]
     code = 2
     with pytest.raises(ValueError, match="could not be exported as ONNX"):
-        files.as_onnx("small", path, tmp_path)
+        server.as_onnx("small", path, tmp_path)
