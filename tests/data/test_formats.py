@@ -155,27 +155,6 @@ def test_comments_can_be_switched_off():
     assert sentence.tokens == ["# 1", "a"]
 
 
-def test_conllu_fields():
-    content = "# text = x\n1-2\tab" + "\t_" * 8 + "\n"
-    content += conllu(*GOOD, "2.1 z z X X _ _ _ 0:x _", "3 c c N M F=1 2 dep _ _")
-    [sentence] = read_text(content, "conllu")
-    assert sentence.tokens == ["a", "b", "c"]
-    assert sentence.tags == ["D", "N", "N"]
-    assert sentence.columns == {
-        "pos": ["D", "N", "N"],
-        "xpos": ["D", "N", "M"],
-        "feats": ["_", "_", "F=1"],
-        "head": ["2", "0", "2"],
-        "deprel": ["det", "root", "dep"],
-        "lemma": ["a", "b", "c"],
-    }
-    for tag, last in (("xpos", "M"), ("deprel", "dep"), ("feats", "F=1")):
-        assert read_text(content, "conllu", tag=tag)[0].tags[-1] == last
-    assert read_text(content, "conllu", tag=None)[0].tags is None
-    untagged = conllu("1 a _ _ _ _ _ _ _ _")
-    assert read_text(untagged, "conllu")[0].tags is None
-
-
 def test_pos_columns_and_extras():
     [sentence] = read_text("a|b|c|N/N |||X|Y\n", "pipe")
     assert sentence == Sentence(["a|b", "||"], ["N/N", "Y"], {"pos": ["c", "X"]})

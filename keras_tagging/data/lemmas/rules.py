@@ -175,7 +175,7 @@ class LemmaRules:
         for label, row in self.lemmas.items():
             lowercased[label] = frozenset(map(str.lower, row))
             capital[label] = frozenset(x for x in row if x not in lowercased[label])
-        object.__setattr__(self, "_known", lowercased)
+        object.__setattr__(self, "_lowercased", lowercased)
         object.__setattr__(self, "_capital", capital)
         object.__setattr__(self, "_lost", str.maketrans("", "", self.separators))
 
@@ -201,7 +201,7 @@ class LemmaRules:
             return form.translate(self._lost), None
         tag, shape, lower = tag_of(self.columns, labels), shape_of(form), form.lower()
         label = labels.get(self.lemma_column)
-        listed_edits = self._given((tag, *labels.values()), lower)
+        listed_edits = self._edits_of_word((tag, *labels.values()), lower)
         if listed_edits is None and self.listed and not LETTERS.fullmatch(form):
             listed_edits = ["|"]
         allowed = listed_edits or self._of_ending(tag, lower)
@@ -243,7 +243,9 @@ class LemmaRules:
             edits = listed_edits[0] if listed_edits else "|"
         if listed_edits is None and label in self.listed:
             # a wrong tag is more likely than a word that is not listed
-            if shape in ("x", "Xx") and (candidate := self._given(self.words, lower)):
+            if shape in ("x", "Xx") and (
+                candidate := self._edits_of_word(self.words, lower)
+            ):
                 edits, best = candidate[0], None
             elif shape in NAMES and not self._knows(None, _made(form, case, edits)):
                 case, best = NAMES[shape], None
@@ -256,9 +258,9 @@ class LemmaRules:
         """
         labels = {label} if label in self.listed else {label, *self.listed}
         words = {lemma.lower(), lemma.lower().rpartition("-")[2]}
-        return any(not words.isdisjoint(self._known.get(x, ())) for x in labels)
+        return any(not words.isdisjoint(self._lowercased.get(x, ())) for x in labels)
 
-    def _given(self, tags, lower) -> list[str] | None:
+    def _edits_of_word(self, tags, lower) -> list[str] | None:
         for tag in tags:
             if (edits := self.words.get(tag, {}).get(lower)) is not None:
                 return edits
