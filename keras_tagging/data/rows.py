@@ -152,7 +152,7 @@ def _named(keyword, name, usual, names, needed=True) -> str | None:
     """The name of a column, as it was given, or the first of the usual ones."""
     listed = ", ".join(repr(name[:40]) for name in names[:20]) or "none"
     if name is not None:
-        check_known("column", name, names[:20])
+        check_known("column", name, names)
         return name
     small = {one.lower(): one for one in reversed(names)}
     first = next((small[one] for one in usual if one in small), None)

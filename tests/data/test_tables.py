@@ -97,6 +97,8 @@ def test_names_of_columns():
     assert whole[0] == Sentence(["Wir", "da"], ["PRON", "ADV"], {"x": ["a", "b"]})
     assert found(text, columns=(), **options)[1] == Sentence(["Ja"], ["INTJ"])
     assert found(text, columns="x,nr", **options)[1].columns["nr"] == ["2"]
+    many = ",".join([*map(str, range(30)), "word"])
+    assert found(f"{many}\n{many[:-4]}a\n", token="word")[0].tokens == ["a"]
 
 
 def test_blank_lines_end_sentences_that_have_no_column():
