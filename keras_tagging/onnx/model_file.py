@@ -14,7 +14,6 @@ from keras_tagging.onnx.builder import Builder
 from keras_tagging.onnx.strings import TokenForms, clean
 from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.runtime.shared_words import columns_of
-from keras_tagging.utils import limits
 
 #: the last axis of outputs that have one, by what they hold
 LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
@@ -33,8 +32,7 @@ def onnx_model(
 
     Raises:
         NoRecurrentLayer: if there is nothing to compute in 8 bits.
-        ValueError: naming what ONNX cannot have, or if the weights are too large for
-            one file.
+        ValueError: naming what ONNX cannot have.
     """
     builder = Builder()
     xp = Arrays(builder, int8, shared=columns_of(shared or {}))
@@ -70,13 +68,6 @@ def onnx_model(
         **({"shared": shared} if shared else {}),
     }
     helper.set_model_props(made, {KEY: json.dumps(about)})
-    size = made.ByteSize()
-    if size > limits.ONNX_BYTES:
-        raise ValueError(
-            f"the model takes {size:,} bytes, and an ONNX file at most "
-            f'{limits.ONNX_BYTES:,}: export it with format="tf_saved_model", or train '
-            "it with fewer vectors"
-        )
     return made
 
 

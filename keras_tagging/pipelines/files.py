@@ -232,21 +232,19 @@ def export_pipeline(
     from keras_tagging.models.files.export import check_onnx, export
 
     check_known("format", format, list(FORMATS))
-    if not any(hasattr(model, "export") for model in pipeline.parts.values()):
-        raise ValueError(
-            "all models of this pipeline are exported already: copy their folder, or "
-            "load the run that they came from"
-        )
+    reasons = {x: _unexportable(m, format) for x, m in pipeline.parts.items()}
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    if len(left_out) == len(reasons):
+        raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
     if (folder / PIPELINE).is_file() and not is_onnx(folder):
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
-    left_out, described, shared = {}, {}, {}
+    described, shared = {}, {}
     if format == "onnx":
         check_onnx()
         _check_strangers(folder, format, pipeline.parts)
         shared = write_for_onnx(folder, pipeline.parts)
     for name, model in pipeline.parts.items():
-        if reason := _unexportable(model, format):
-            left_out[name] = reason
+        if name in left_out:
             continue
         path = folder / f"{name}{FORMATS[format]}"
         write = model.export
@@ -257,8 +255,6 @@ def export_pipeline(
         _export(write, path, format=format, **of_kind)
         if format == "onnx":
             described[name] = {"sha256": sha256_of(path)}
-    if len(left_out) == len(pipeline.parts):
-        raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
     if described:
         for name in _parts_before(folder) - set(described):  # of an export before
             (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
@@ -274,7 +270,7 @@ def export_pipeline(
 def _unexportable(model, format: str) -> str | None:
     """Why a part has no such form; None if it has."""
     if not hasattr(model, "export"):
-        return "it is exported already"
+        return "it is exported already, and can be copied"
     if format == "tf_saved_model" and kinds.of(model).reads == "text":
         return "no SavedModel reads text of any length, an ONNX file does"
     if format == "tf_saved_model" and not getattr(model, "served_layers", True):

@@ -89,8 +89,6 @@ class PipelinePlan:
             check_known("part of a pipeline", name, names)
         if others := set(self.settings) - set(self.parts):
             raise ValueError(f"settings of the {min(others)}, which is not trained")
-        if not self.parts:
-            raise ValueError(f"parts: give some of {', '.join(PARTS)}")
         parts = tuple(name for name in names if name in self.parts)
         object.__setattr__(self, "parts", parts)
 

@@ -114,19 +114,11 @@ class TextPipeline(Exported):
             names: those of the parts, as `parts` has them.
 
         Raises:
-            ValueError: for a name that is no part, or none at all, and if a part reads
-                a column that only another one gives.
+            ValueError: for a name that is no part, or none at all.
         """
-        if isinstance(names, str):
-            raise ValueError(f"parts {names!r}: give a list of names")
         for name in (names := list(names)):
             check_known("part", name, self.parts)
-        chosen = {k: x for k, x in self.parts.items() if k in names}
-        pipeline = type(self)(**chosen)
-        # without a segmenter the first part may read columns of its input
-        if self.segmenter and "segmenter" in chosen and pipeline.input_columns:
-            column = pipeline.input_columns[0]
-            raise ValueError(f"none of {', '.join(names)} gives the column {column!r}")
+        pipeline = type(self)(**{k: x for k, x in self.parts.items() if k in names})
         pipeline.metadata = self.metadata
         return pipeline
 
@@ -339,9 +331,6 @@ class TextPipeline(Exported):
         """
         if not isinstance(text, str):
             check_several(text)
-        if not isinstance(text, Iterable) or isinstance(text, bytes | bytearray):
-            remedy = "give a string, the lines of an open file, or sentences"
-            raise ValueError(f"{text!r:.40} is no text: {remedy}")
         pieces = pieces_of(text)
         first = next(pieces, "")
         pieces = chain([first], pieces)

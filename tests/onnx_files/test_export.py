@@ -6,12 +6,10 @@ import keras
 import numpy as np
 import onnx
 import pytest
-from onnx_files.odd import request
 from onnx_files.odd import tagger as tiny
 from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument
 
 from keras_tagging import Sentence, runtime
-from keras_tagging.onnx.model_file import onnx_model
 from keras_tagging.onnx.operations import OPERATIONS
 from keras_tagging.utils import limits
 
@@ -59,18 +57,6 @@ def test_signature_and_metadata(columns):
     assert described["architecture"] == "bigru"
     assert described["combining_marks"] == limits.COMBINING_MARKS
     assert set(described) >= {"version", "top_k", "normal_form", "batch_tokens"}
-
-
-def test_top_tags_are_those_of_the_saved_model(columns, train_sentences):
-    model, path = columns
-    outputs = runtime.load(path).session.run(
-        ["top_tags", "top_probabilities"], request(train_sentences, ["pos"])
-    )
-    for i, rows in enumerate(model.predict(train_sentences)):
-        for t, row in enumerate(rows):
-            order = np.argsort(-row, kind="stable")[:2]
-            np.testing.assert_allclose(outputs[1][i, t], row[order], atol=1e-5)
-            assert outputs[0][i, t].tolist() == [model.tags[j] for j in order]
 
 
 def test_the_model_is_as_before(columns, train_sentences):
@@ -148,12 +134,6 @@ def test_an_export_that_fails_leaves_the_old_file(tmp_path, tagger, monkeypatch)
     with pytest.raises(ValueError, match="this tagger has NotEqual, which cannot be"):
         tagger.export(path, format="onnx")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_a_model_too_large_for_one_message_is_refused(tagger, monkeypatch):
-    monkeypatch.setattr(limits, "ONNX_BYTES", 1000)
-    with pytest.raises(ValueError, match="an ONNX file at most 1,000: export it with"):
-        onnx_model(tagger)
 
 
 def test_models_of_half_precision_are_computed_in_float32(train_sentences, tmp_path):

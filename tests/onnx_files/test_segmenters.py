@@ -11,7 +11,7 @@ from segmenting.test_stream import chunks_of, random_text
 from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
-from keras_tagging import Pipeline, runtime
+from keras_tagging import runtime
 from keras_tagging.architectures.parser_network import ENCODERS
 from keras_tagging.data.surfaces import text_of
 from keras_tagging.segmenting import segmentation
@@ -65,25 +65,6 @@ def test_threads_and_chunks_change_nothing(path, everything, monkeypatch):
     monkeypatch.setattr(runtime.segmenter, "CALL_SYMBOLS", 90)  # one window, or none
     for served._threads in (1, 3):
         assert spans(served.segment(text)) == whole
-
-
-def test_in_a_pipeline(path, treebanks):
-    pipeline = Pipeline(segmenter=runtime.load(path))
-    text = text_of(treebanks["french"])
-    assert spans(pipeline.annotate(text)) == spans(treebanks["french"])
-    texts = [text, "", text[:200], " \n", text[:9]]
-    found = list(pipeline.annotate_documents(texts))
-    assert found == [list(pipeline.annotate(text)) for text in texts]
-
-
-def test_integers_of_8_bits(segmenter, path, treebanks, tmp_path):
-    small = tmp_path / "small.onnx"
-    segmenter.export(small, format="onnx", int8=True)
-    assert small.read_bytes() != path.read_bytes()
-    text = text_of(treebanks["english"])
-    found, expected = (list(runtime.load(p).segment(text)) for p in (small, path))
-    equal = {s.surface.text for s in found} & {s.surface.text for s in expected}
-    assert len(equal) > len(expected) / 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
 from keras_tagging.onnx.strings import ids_of_strings
-from keras_tagging.onnx.unicode_classes import character_class, lower_forms, members
 from keras_tagging.runtime.token_forms import encodable
 
 FEATURES = {
@@ -141,17 +140,3 @@ def test_bytes_that_are_no_utf8_count_as_one_replacement_character():
     given = np.array([[b"\xff", b"a\xc3", b"a", b"\xef\xbf\xbd"]], "S4")
     [[bad, cut, a, mark]] = session.run(None, {"tokens": given})[0].tolist()
     assert bad == cut == mark != a
-
-
-def test_classes_are_written_out():
-    digits = members(r"\p{Nd}")
-    assert {"0", "٣", "１"} < digits and "Ⅷ" not in digits
-    assert character_class("0129") == r"[\x{30}-\x{32}\x{39}]"
-    found = tf.strings.regex_full_match(["a", "\x01"], character_class("")).numpy()
-    assert not found.any()
-
-
-def test_lower_forms_hold_for_characters_alone():
-    forms = lower_forms()
-    assert (forms["A"], forms["É"], forms["İ"], forms["Σ"]) == ("a", "é", "i̇", "σ")
-    assert "a" not in forms and "\x00" not in forms

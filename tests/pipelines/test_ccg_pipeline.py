@@ -2,7 +2,6 @@
 
 import json
 import operator
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +14,10 @@ from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.ccg import Derivation
 from keras_tagging.cli import main
 from keras_tagging.data import read
-from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.data.conllu import escaped, read_blocks
 from keras_tagging.data.surface import Surface
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.scale.dataset import Annotator
-from keras_tagging.service.json_protocol import as_conllu
-from keras_tagging.service.worker import TextModel
 
 TEXT = "she sleeps.\n\nthe cat sees a dog ."
 WORDS = [["she", "sleeps", "."], ["the", "cat", "sees", "a", "dog", "."]]
@@ -36,13 +32,6 @@ class Segmenter:
         spans = [(0, 3), (4, 7), (8, 12), (13, 14), (15, 18), (19, 20)]
         surface = Surface("the cat sees a dog .", spans, [1] * 6, 13)
         yield Sentence(WORDS[1], surface=surface)
-
-
-class Reader:
-    """A dependency parser that reads parts of speech."""
-
-    kind, input_columns, gives_spans = "parser", ("pos",), False
-    gives = ("head", "deprel")
 
 
 @pytest.fixture(scope="module")
@@ -103,33 +92,6 @@ def test_it_derives_words(pipeline, ccg_parser, tagger, found):
         Pipeline(tagger=tagger).derive(WORDS)
     with pytest.raises(ValueError, match="give it as ccg_parser="):
         Pipeline(None, ccg_parser)
-
-
-def test_objects(found):
-    """As JSON, and for other processes."""
-    objects = [json.loads(json.dumps(s.to_dict())) for s in found]
-    again = [Derivation.from_dict(x["derivation"]) for x in objects]
-    assert again == [s.derivation for s in found]
-    assert [w["text"] for t in objects[0]["tokens"] for w in t["words"]] == WORDS[0]
-    assert "derivation" not in Sentence(["a"]).to_dict()
-    copied = pickle.loads(pickle.dumps(found))
-    assert [s.derivation for s in copied] == [s.derivation for s in found]
-
-
-def test_conllu_and_back(found, tmp_path):
-    path, writer = tmp_path / "a.conllu", ConlluWriter()
-    text = "".join(map(writer.write, found))
-    path.write_text(text, "utf-8")
-    again = list(read(path, "conllu", surface=True))
-    assert [s.tokens for s in again] == WORDS
-    places = [[(s.surface.text, s.surface.spans) for s in x] for x in (again, found)]
-    assert places[0] == places[1]
-    assert [s.columns["pos"] for s in again] == [s.columns["pos"] for s in found]
-    start = "# auto = "
-    lines = [x.removeprefix(start) for x in text.splitlines() if x.startswith(start)]
-    assert lines == [s.derivation.auto().removesuffix("\n") for s in found]
-    tags = [x.split("Tag=")[1].split("|")[0] for x in text.splitlines() if "Tag=" in x]
-    assert tags == [escaped(tag) for s in found for tag in s.tags]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -211,12 +173,6 @@ def test_some_parts_of_a_pipeline(pipeline, served, found, tmp_path, capsys):
         pipeline.only(["parser"])
     with pytest.raises(ValueError, match="a pipeline has a segmenter, a tagger"):
         pipeline.only([])
-    reader = Reader()
-    whole = Pipeline(*map(pipeline.parts.get, ("segmenter", "tagger")), parser=reader)
-    with pytest.raises(ValueError, match="none of .* gives the column 'pos'"):
-        whole.only(["segmenter", "parser"])
-    # which may be in the sentences that it is given
-    assert whole.only(["parser"]).parts == {"parser": reader}
     text = tmp_path / "a.txt"
     text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")
     args = ("annotate", served, text, "--parts", "tagger", "--output", "csv")
@@ -248,16 +204,6 @@ def test_the_command_derives_with_a_pipeline(served, found, tmp_path, capsys):
 def read_auto(folder, text):
     (folder / "a.auto").write_text(text, "utf-8")
     return read(folder / "a.auto")
-
-
-def test_the_service_gives_them(served, found):
-    model = TextModel(runtime.load(served, threads=1))
-    sentences = [Sentence(words) for words in WORDS]
-    answers = model.answer(sentences, ["json", "conllu"])
-    given = [json.loads(text)["derivation"] for x in answers for text in x["json"]]
-    assert given == [s.derivation.to_dict() for s in found]
-    lines = as_conllu([s for x in answers for s in x["conllu"]])
-    assert lines.count("# auto = ") == 2
 
 
 def test_datasets_have_a_line_a_sentence(served, found):

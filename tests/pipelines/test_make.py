@@ -42,6 +42,7 @@ def make(tmp_path, monkeypatch):
     return module
 
 
+@pytest.mark.slow
 def test_a_ccg_parser_gets_the_parts_of_another_model(make, tmp_path, monkeypatch):
     tagged = [Sentence(s.tokens, None, {"pos": [x[0] for x in s.tokens]}) for s in GOLD]
     tagger = built("bigru", 3, tagged, tags="upos")

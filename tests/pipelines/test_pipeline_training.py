@@ -6,7 +6,6 @@ from models.columns import columned
 
 from keras_tagging import Corpus, Sentence
 from keras_tagging.pipelines import training as pipeline_training
-from keras_tagging.pipelines.files import start_run
 from keras_tagging.pipelines.plan import (
     SETTINGS,
     PipelinePlan,
@@ -98,12 +97,6 @@ def test_parts():
     assert epochs == [8, 8, 100]
 
 
-def test_a_new_training_forgets_the_entities_of_the_old_one(tmp_path):
-    (tmp_path / "entities").mkdir()
-    start_run(tmp_path, {}, again=True)
-    assert not (tmp_path / "entities").exists()
-
-
 def test_stages():
     corpus = Corpus(columned(random_sentences(5, 1)))
     plan = PipelinePlan(settings={"parser": {"folds": 3, "tagger_epochs": 2}})
@@ -147,42 +140,6 @@ def test_a_part_is_trained_for_the_epochs_of_its_stage(part):
     plan = PipelinePlan((part,))
     model, _ = pipeline_training._built(part, corpus, plan, None, None)
     assert model.settings["epochs"] == plan.stages(corpus)[part] == 60
-
-
-def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
-    """Each fold is tagged by the tagger that has learnt from the others alone."""
-    sentences = columned(random_sentences(7, 1))
-    learnt, trained = [], []
-
-    class Fake:
-        size, column_names = "nothing", ("upos",)
-        architecture, seed, default_monitor = "bigru", 0, "val_accuracy"
-
-        def adapt(self, rest):
-            learnt.append([id(sentence) for sentence in rest])
-
-        def fit(self, rest, epochs, callbacks, resume, verbose):
-            [callback] = callbacks
-            assert (callback.before, epochs) == (2 * (len(learnt) - 1), 2)
-            assert (resume.parent, verbose) == (tmp_path / "jackknife", 0)
-            trained.append((resume.name, len(rest)))
-
-        def tag(self, words):
-            return [{"upos": [f"of {len(learnt)}"] * len(row)} for row in words]
-
-    monkeypatch.setattr(PipelinePlan, "fold_tagger", lambda self, columns: Fake())
-    parser = {"folds": 3, "tagger_epochs": 2, "columns": ()}
-    plan = PipelinePlan(settings={"parser": parser})
-    progress = pipeline_training.Silent()
-    tagged = pipeline_training._jackknifed(
-        Corpus(sentences), tmp_path, plan, progress, 6
-    )
-    assert trained == [("0", 4), ("1", 5), ("2", 5)]
-    for old, new in zip(sentences, tagged, strict=True):
-        [by] = {int(tag.split()[1]) for tag in new.columns["pos"]}
-        assert id(old) not in learnt[by - 1]
-        assert new.columns["xpos"] == old.columns["xpos"]
-    assert {s.columns["pos"][0] for s in tagged} == {"of 1", "of 2", "of 3"}
 
 
 def test_columns_to_learn():

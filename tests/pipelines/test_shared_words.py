@@ -147,14 +147,6 @@ def test_a_file_finds_the_words_beside_it(exported, tmp_path):
         runtime.load(tmp_path / "tagger.onnx")
 
 
-def test_8_bits(models, exported, tmp_path):
-    pipeline = Pipeline(tagger=models["tagger"], names=models["names"])
-    pipeline.export(tmp_path, format="onnx", int8=True, top_k=2)
-    parts = [runtime.load(folder).tagger for folder in (tmp_path, exported)]
-    np.testing.assert_allclose(*map(probabilities, parts), atol=0.2)
-    assert b"MatMulInteger" in (tmp_path / "tagger.onnx").read_bytes()
-
-
 @pytest.mark.parametrize("limit", ["KEPT_TOKENS", "KEPT_CHARACTERS"])
 def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch, limit):
     monkeypatch.setattr(shared_words, limit, 2)

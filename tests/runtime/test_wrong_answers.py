@@ -9,7 +9,6 @@ import pytest
 from onnx import helper, numpy_helper
 
 from keras_tagging import Sentence, runtime
-from keras_tagging.cli import main
 from keras_tagging.service import worker
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/v0_2"
@@ -126,17 +125,6 @@ def test_nothing_is_printed_on_standard_output(tmp_path, capfd):
     with pytest.raises(ValueError, match="cannot be run by ONNX Runtime") as error:
         runtime.load(path)
     assert "\n" not in str(error.value) and capfd.readouterr().out == ""
-
-
-def test_the_command_ends_with_a_line(tmp_path, capsys):
-    path, text = changed("crf", NAN, tmp_path), tmp_path / "text"
-    text.write_text("the dog\n")
-    with pytest.raises(SystemExit) as end:
-        main(["tag", str(path), str(text), "--format", "text"])
-    out, err = capsys.readouterr()
-    assert end.value.code == 2 and out == ""
-    assert err.startswith(f"keras-tagging: error: {path} gives probabilities that")
-    assert err.count("\n") == 1
 
 
 def test_the_service_does_not_blame_the_request(tmp_path, monkeypatch, capsys):
