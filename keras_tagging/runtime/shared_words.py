@@ -110,8 +110,7 @@ class Vocabulary(dict):
 
     def find(self, words: Sequence[str]) -> np.ndarray:
         """The ids of words, int32; `UNKNOWN_ID` of those that are not there."""
-        ids = (self.get(word, UNKNOWN_ID) for word in words)
-        return np.fromiter(ids, np.int32, len(words))
+        return np.array([self.get(word, UNKNOWN_ID) for word in words], np.int32)
 
 
 class WordIndex:
@@ -426,11 +425,10 @@ class SharedWords:
         """
         seen = self._with(tokens)
         numbers = np.fromiter(map(seen.numbers.get, tokens), np.int64, len(tokens))
-        ids = {}
+        rows, ids = seen.rows[numbers], {}
         for name, columns in columns_of(shared).items():
             places = [self._places[column] for column in columns]
-            rows = seen.rows[numbers[:, None], places]
-            ids[name] = rows if name == IDS else rows[:, 0]
+            ids[name] = rows[:, places if name == IDS else places[0]]
         return ids
 
     def _with(self, tokens) -> SeenTokens:
