@@ -284,27 +284,6 @@ def mean_soft(ids, probabilities, logits, sample_weight, temperature):
     return total / ops.maximum(ops.sum(sample_weight), 1)
 
 
-def soft_loss(model, compiled, y, y_pred, sample_weight):
-    """The loss of a batch of a model with one output: logits.
-
-    Args:
-        model: the model, compiled with one `keras.Loss`.
-        compiled: Keras' own `compute_loss`, which adds the losses of layers.
-        y: `(batch, time)` ids of the targets; with soft targets a dict: see
-            `EncodedSentences.batch`.
-        y_pred: `(batch, time, outputs)` logits.
-        sample_weight: `(batch, time)`, 0 in the padding.
-    """
-    y = without_share(model, y)
-    if not isinstance(y, dict):
-        return compiled(None, y, y_pred, sample_weight)
-    # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
-    gold = model.loss(y["gold"], y_pred, 1.0 * sample_weight)
-    soft = y["ids"][:, :, 0], y["probabilities"][:, :, 0]
-    soft = mean_soft(*soft, y_pred, sample_weight, model.soft_share[1])
-    return sum(model.losses, joined(model, gold, soft))
-
-
 def measured_targets(y):
     """The label ids that the figures of training are measured with.
 

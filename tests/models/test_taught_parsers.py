@@ -23,7 +23,6 @@ from keras_tagging import Ensemble, SoftTargets
 from keras_tagging.data import Corpus
 from keras_tagging.models.distillation import Teacher
 from keras_tagging.models.files.run_folder import train_run
-from keras_tagging.models.parser.moves import move_column
 from keras_tagging.transitions import gold_moves, legal_outputs, transition_system
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -53,7 +52,7 @@ def by_hand(model, sentence):
     """
     first = model.members[0]
     system, outputs = first.scorer.system, first.scorer.outputs
-    names = move_column(first).labels
+    names = first.move_column.labels
     heads = [*map(int, sentence.columns["head"])]
     total = np.zeros(())
     for member in model.members[::-1]:
@@ -63,7 +62,7 @@ def by_hand(model, sentence):
         read = moves.nodes[None], moves.node_labels[None]
         logits = ops.convert_to_numpy(member((tokens, *read)))
         own = softmax(logits[0].astype("float64"))
-        order = [move_column(member).labels.index(name) for name in names]
+        order = [member.move_column.labels.index(name) for name in names]
         total = total + own[:, order] / len(model.members)
     # the moves are now those of the first one
     state = system.initial(np.array([len(heads)]), len(heads) + 2, np)
@@ -79,7 +78,7 @@ def test_probabilities_of_moves_are_means_of_the_members(teacher):
     found = teacher.predict_moves(SOME)
     for rows, sentence in zip(found, SOME, strict=True):
         if not sentence.tokens:
-            assert rows.shape == (0, len(move_column(teacher.members[0])))
+            assert rows.shape == (0, len(teacher.members[0].move_column))
             continue
         expected, gold = by_hand(teacher, sentence)
         assert rows.shape == expected.shape == (2 * len(sentence), rows.shape[1])
@@ -147,7 +146,7 @@ def test_the_loss_of_a_batch(teacher, weight, temperature):
     loss = student.compute_loss(None, y, logits, ops.convert_to_tensor(mask))
 
     scores_of = ops.convert_to_numpy(logits)
-    names, own = move_column(teacher.members[0]).labels, move_column(student).labels
+    names, own = teacher.members[0].move_column.labels, student.move_column.labels
     expected = count = 0.0
     for row, sentence in enumerate(given):
         probabilities, gold = by_hand(teacher, sentence)

@@ -35,183 +35,177 @@ class GoldMoves(NamedTuple):
     moves: list[Moves]
 
 
-def moves_of(parser, sentences: Sequence[Sentence]) -> GoldMoves:
-    """The gold moves of sentences, with the labels of a parser.
+class LearnsMoves:
+    """The moves by which a parser, or an ensemble of them, learns and teaches."""
 
-    Raises:
-        ValueError: if a tree is missing or malformed, or a label is unknown.
-    """
-    treatment = parser.settings.task.treatment
-    chosen, trees, crossing = trainable(trees_of(sentences), treatment)
-    ids = {label: i for i, label in enumerate(parser.labels, 1)}
-    if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
-        raise ValueError(
-            f"this parser does not know {len(unknown):,} of the deprels of the "
-            f"training sentences ({some(unknown)}): its own are "
-            f"{some(parser.labels)}; build a new one for these sentences"
-        )
-    moves = gold_moves(
-        parser.scorer.system,
-        [heads for heads, _ in trees],
-        [[ids[deprel] for deprel in deprels] for _, deprels in trees],
-        [f"sentence {i + 1}" for i in chosen],
-    )
-    return GoldMoves(chosen, crossing, moves)
+    def gold_moves(self, sentences: Sequence[Sentence]) -> GoldMoves:
+        """The gold moves of sentences, with the labels of the parser.
 
-
-def move_column(parser) -> LabelColumn:
-    """The moves of a parser as a column of labels, in the order of its outputs."""
-    scorer, labels = parser.scorer, ["", *parser.labels]
-    names = [
-        f"{scorer.system.actions[action].name} {labels[label]}".strip()
-        for action, label in zip(
-            scorer.outputs.actions, scorer.outputs.labels, strict=True
-        )
-    ]
-    return LabelColumn(f"{MOVES}{scorer.system.name}", names)
-
-
-def move_labels(model) -> dict[str, list[str]]:
-    """The names of the moves, as `SoftTargets` has labels by column.
-
-    Args:
-        model: a parser, or an ensemble of them.
-    """
-    column = move_column(getattr(model, "members", [model])[0])
-    return {column.name: column.labels}
-
-
-def predict_moves(model, sentences: Sequence[Sentence]) -> list[np.ndarray]:
-    """The probability of each move, before each of the gold moves of sentences.
-
-    They are the means of those of the members, among the moves that are legal there.
-
-    Args:
-        model: a parser, or an ensemble of them.
-        sentences: with trees.
-
-    Returns:
-        For each sentence `(moves, outputs)` float64, in the order of `move_labels`.
-        A sentence whose tree the parser cannot learn has no moves.
-
-    Raises:
-        ValueError: if a tree is missing or malformed, or a label is unknown.
-    """
-    members = getattr(model, "members", [model])
-    first, names = members[0], move_column(members[0]).labels
-    gold = moves_of(first, sentences)
-    kept = [sentences[i] for i in gold.chosen]
-    legal = legal_outputs(
-        first.scorer.system, first.scorer.outputs, gold.moves, [*map(len, kept)]
-    )
-    totals = [np.zeros(may.shape) for may in legal]
-    for member in members:
-        places = move_column(member).ids
-        order = [places[name] for name in names]
-        for i, rows in _scored(member, kept):
-            totals[i] += rows[:, order]
-    probabilities = [np.zeros((0, len(names)))] * len(sentences)
-    for i, total, may in zip(gold.chosen, totals, legal, strict=True):
-        # no move has the probability 0, however sure the members are
-        total = np.where(may, np.maximum(total, np.finfo("float32").tiny), 0)
-        probabilities[i] = total / total.sum(-1, keepdims=True)
-    return probabilities
-
-
-def _scored(parser, sentences):
-    """The numbers of sentences, and the probabilities of all outputs at their moves."""
-    moves = EncodedMoves.of(
-        parser.scorer.system, parser.scorer.outputs, moves_of(parser, sentences).moves
-    )
-    sizes = {"token_budget": parser.batch_tokens}
-    multiple = parser.length_multiple
-    batches = MoveBatches(
-        parser.encode(sentences),
-        moves,
-        multiple=multiple,
-        devices=parser.devices,
-        **sizes,
-    )
-    lengths = round_up(batches.sentences.lengths, multiple)
-    for chosen in plan_batches(lengths, **sizes):
-        tokens, nodes, labels, _, _ = batches.arrays(chosen)
-        logits = np.asarray(parser.predict_on_batch((tokens, nodes, labels)), "float64")
-        logits -= logits.max(-1, keepdims=True)
-        rows = np.exp(logits)
-        rows /= rows.sum(-1, keepdims=True)
-        for row, i in zip(rows, chosen.tolist(), strict=False):
-            yield i, row[: moves.offsets[i + 1] - moves.offsets[i]]
-
-
-def distil(parser, batches: MoveBatches, distillation, learn_gold: bool = True) -> None:
-    """Give the batches of a parser what a teacher says of their moves.
-
-    Args:
-        parser: the student.
-        batches: of its training sentences.
-        distillation: the `Distillation`, whose soft targets are of all sentences.
-        learn_gold: False for moves that are no gold ones: their targets are -1.
-
-    Raises:
-        ValueError: if the soft targets are of the moves of another system, or of other
-            trees.
-    """
-    column, targets = move_column(parser), distillation.targets
-    distillation.check_columns([column.name])
-    ids, values = distillation.softened(column)
-    offsets, counts = batches.moves.offsets, np.diff(targets.offsets)
-    soft = np.zeros((2, int(offsets[-1]), 1, ids.shape[1]))
-    for row, i in enumerate(batches.chosen):
-        here = slice(offsets[row], offsets[row + 1])
-        if counts[i] not in (0, here.stop - here.start):
+        Raises:
+            ValueError: if a tree is missing or malformed, or a label is unknown.
+        """
+        treatment = self.settings.task.treatment
+        chosen, trees, crossing = trainable(trees_of(sentences), treatment)
+        ids = {label: i for i, label in enumerate(self.labels, 1)}
+        if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
             raise ValueError(
-                f"sentence {i + 1}: the soft targets have {counts[i]} moves, and its "
-                f"tree is built by {here.stop - here.start}: give both models the "
-                "same nonprojective="
+                f"this parser does not know {len(unknown):,} of the deprels of the "
+                f"training sentences ({some(unknown)}): its own are "
+                f"{some(self.labels)}; build a new one for these sentences"
             )
-        if counts[i]:
-            theirs = slice(targets.offsets[i], targets.offsets[i + 1])
-            soft[0, here, 0], soft[1, here, 0] = ids[theirs], values[theirs]
-    batches.soft = soft[0].astype("int32"), soft[1].astype("float32")
-    if not learn_gold:
-        none = np.full_like(batches.moves.targets, -1)
-        batches.moves = replace(batches.moves, targets=none)
-
-
-def unlabelled_batches(parser, sentences, teacher, distilled, like: MoveBatches):
-    """The batches of sentences of a text, by the moves of the teacher's trees.
-
-    Args:
-        parser: the student.
-        sentences: what they have of trees is not read.
-        teacher: a parser, or an ensemble of them.
-        distilled: function from sentences to their `Distillation`.
-        like: the batches of the training sentences.
-
-    Raises:
-        ValueError: if the teacher gives deprels that the student does not have.
-    """
-    bare = [without(sentence, TREE) for sentence in sentences]
-    parsed = [
-        with_labels(sentence, {name: tree.columns[name] for name in TREE})
-        for sentence, tree in zip(bare, teacher.parse(bare), strict=True)
-    ]
-    if new := set(teacher.labels) - set(parser.labels):
-        raise ValueError(
-            f"the teacher gives deprels that are not to be learnt ({some(new)}), which "
-            "the moves of text without annotation may have: leave that text out, or "
-            "train on sentences with all deprels of the teacher"
+        moves = gold_moves(
+            self.scorer.system,
+            [heads for heads, _ in trees],
+            [[ids[deprel] for deprel in deprels] for _, deprels in trees],
+            [f"sentence {i + 1}" for i in chosen],
         )
-    moves = moves_of(parser, parsed)
-    if len(moves.chosen) < len(parsed):
-        raise ValueError(
-            "the teacher gives trees that the student cannot learn: give both the same "
-            "system= and nonprojective="
+        return GoldMoves(chosen, crossing, moves)
+
+    @property
+    def move_column(self) -> LabelColumn:
+        """The moves of a parser as a column of labels, in the order of its outputs."""
+        scorer, labels = self.scorer, ["", *self.labels]
+        names = [
+            f"{scorer.system.actions[action].name} {labels[label]}".strip()
+            for action, label in zip(
+                scorer.outputs.actions, scorer.outputs.labels, strict=True
+            )
+        ]
+        return LabelColumn(f"{MOVES}{scorer.system.name}", names)
+
+    @property
+    def move_labels(self) -> dict[str, list[str]]:
+        """The names of the moves, as `SoftTargets` has labels by column."""
+        column = getattr(self, "members", [self])[0].move_column
+        return {column.name: column.labels}
+
+    def predict_moves(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """The probability of each move, before each of the gold moves of sentences.
+
+        They are the means of those of the members, among the moves that are legal.
+
+        Args:
+            sentences: with trees.
+
+        Returns:
+            For each sentence `(moves, outputs)` float64, in the order of `move_labels`.
+            A sentence whose tree the parser cannot learn has no moves.
+
+        Raises:
+            ValueError: if a tree is missing or malformed, or a label is unknown.
+        """
+        members = getattr(self, "members", [self])
+        first, names = members[0], members[0].move_column.labels
+        gold = first.gold_moves(sentences)
+        kept = [sentences[i] for i in gold.chosen]
+        legal = legal_outputs(
+            first.scorer.system, first.scorer.outputs, gold.moves, [*map(len, kept)]
         )
-    batches = copy(like)  # with its sizes, and what they are rounded to
-    batches.sentences = parser.encode(bare)
-    scorer = parser.scorer
-    batches.moves = EncodedMoves.of(scorer.system, scorer.outputs, moves.moves)
-    batches.chosen, batches.rates = moves.chosen, np.ones(len(parsed), "float32")
-    distil(parser, batches, distilled(parsed), learn_gold=False)
-    return batches
+        totals = [np.zeros(may.shape) for may in legal]
+        for member in members:
+            places = member.move_column.ids
+            order = [places[name] for name in names]
+            for i, rows in member._scored_moves(kept):
+                totals[i] += rows[:, order]
+        probabilities = [np.zeros((0, len(names)))] * len(sentences)
+        for i, total, may in zip(gold.chosen, totals, legal, strict=True):
+            # no move has the probability 0, however sure the members are
+            total = np.where(may, np.maximum(total, np.finfo("float32").tiny), 0)
+            probabilities[i] = total / total.sum(-1, keepdims=True)
+        return probabilities
+
+    def _scored_moves(self, sentences):
+        """The numbers of sentences, and the probabilities of outputs at their moves."""
+        moves = EncodedMoves.of(
+            self.scorer.system, self.scorer.outputs, self.gold_moves(sentences).moves
+        )
+        sizes = {"token_budget": self.batch_tokens}
+        multiple = self.length_multiple
+        batches = MoveBatches(
+            self.encode(sentences),
+            moves,
+            multiple=multiple,
+            devices=self.devices,
+            **sizes,
+        )
+        lengths = round_up(batches.sentences.lengths, multiple)
+        for chosen in plan_batches(lengths, **sizes):
+            tokens, nodes, labels, _, _ = batches.arrays(chosen)
+            logits = np.asarray(
+                self.predict_on_batch((tokens, nodes, labels)), "float64"
+            )
+            logits -= logits.max(-1, keepdims=True)
+            rows = np.exp(logits)
+            rows /= rows.sum(-1, keepdims=True)
+            for row, i in zip(rows, chosen.tolist(), strict=False):
+                yield i, row[: moves.offsets[i + 1] - moves.offsets[i]]
+
+    def distil(self, batches, distillation, unannotated=(), learn_gold=True) -> None:
+        """Give the batches of a parser what a teacher says of their moves.
+
+        Args:
+            batches: of its training sentences.
+            distillation: the `Distillation`, whose soft targets are of all sentences.
+            learn_gold: False for moves that are no gold ones: their targets are -1.
+
+        Raises:
+            ValueError: if the soft targets are of the moves of another system, or of
+                other trees.
+        """
+        column, targets = self.move_column, distillation.targets
+        distillation.check_columns([column.name])
+        ids, values = distillation.softened(column)
+        offsets, counts = batches.moves.offsets, np.diff(targets.offsets)
+        soft = np.zeros((2, int(offsets[-1]), 1, ids.shape[1]))
+        for row, i in enumerate(batches.chosen):
+            here = slice(offsets[row], offsets[row + 1])
+            if counts[i] not in (0, here.stop - here.start):
+                raise ValueError(
+                    f"sentence {i + 1}: the soft targets have {counts[i]} moves, and "
+                    f"its tree is built by {here.stop - here.start}: give both "
+                    "models the same nonprojective="
+                )
+            if counts[i]:
+                theirs = slice(targets.offsets[i], targets.offsets[i + 1])
+                soft[0, here, 0], soft[1, here, 0] = ids[theirs], values[theirs]
+        batches.soft = soft[0].astype("int32"), soft[1].astype("float32")
+        if not learn_gold:
+            none = np.full_like(batches.moves.targets, -1)
+            batches.moves = replace(batches.moves, targets=none)
+
+    def unlabelled_batches(self, sentences, teacher, distilled, like):
+        """The batches of sentences of a text, by the moves of the teacher's trees.
+
+        Args:
+            sentences: what they have of trees is not read.
+            teacher: a parser, or an ensemble of them.
+            distilled: function from sentences to their `Distillation`.
+            like: the batches of the training sentences.
+
+        Raises:
+            ValueError: if the teacher gives deprels that the student does not have.
+        """
+        bare = [without(sentence, TREE) for sentence in sentences]
+        parsed = [
+            with_labels(sentence, {name: tree.columns[name] for name in TREE})
+            for sentence, tree in zip(bare, teacher.parse(bare), strict=True)
+        ]
+        if new := set(teacher.labels) - set(self.labels):
+            raise ValueError(
+                f"the teacher gives deprels that are not to be learnt ({some(new)}), "
+                "which the moves of text without annotation may have: leave that text "
+                "out, or train on sentences with all deprels of the teacher"
+            )
+        moves = self.gold_moves(parsed)
+        if len(moves.chosen) < len(parsed):
+            raise ValueError(
+                "the teacher gives trees that the student cannot learn: give both the "
+                "same system= and nonprojective="
+            )
+        batches = copy(like)  # with its sizes, and what they are rounded to
+        batches.sentences = self.encode(bare)
+        scorer = self.scorer
+        batches.moves = EncodedMoves.of(scorer.system, scorer.outputs, moves.moves)
+        batches.chosen, batches.rates = moves.chosen, np.ones(len(parsed), "float32")
+        self.distil(batches, distilled(parsed), learn_gold=False)
+        return batches

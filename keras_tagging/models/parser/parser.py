@@ -18,11 +18,16 @@ from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.distillation import measured_targets, soft_loss
+from keras_tagging.models.distillation import (
+    joined,
+    mean_soft,
+    measured_targets,
+    without_share,
+)
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import refuse_unknown
-from keras_tagging.models.parser import moves as parser_moves
 from keras_tagging.models.parser.bootstrap import bootstrap
+from keras_tagging.models.parser.moves import LearnsMoves
 from keras_tagging.models.parser.tag_input import (
     gold_column,
     tag_input,
@@ -44,7 +49,7 @@ PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tab
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Parser(Parsing, SentenceModel):
+class Parser(LearnsMoves, Parsing, SentenceModel):
     """A transition-based dependency parser that takes sentences.
 
     :func:`keras_tagging.build` makes parsers. The `network` computes a vector for each
@@ -281,7 +286,7 @@ class Parser(Parsing, SentenceModel):
         return sentences
 
     def batches(self, sentences, fitting):
-        chosen, crossing, moves = parser_moves.moves_of(self, sentences)
+        chosen, crossing, moves = self.gold_moves(sentences)
         treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
         self.metadata["nonprojective"] = {
             "sentences": crossing,
@@ -314,21 +319,16 @@ class Parser(Parsing, SentenceModel):
     def check_student(self):
         """A parser can learn from any teacher of the same transition system."""
 
-    def distil(self, batches, distillation, unannotated):
-        """See `Tagger`."""
-        parser_moves.distil(self, batches, distillation)
-
-    def unlabelled_batches(self, sentences, teacher, distilled, like):
-        """See `Tagger`."""
-        batches = parser_moves.unlabelled_batches
-        return batches(self, sentences, teacher, distilled, like)
-
-    move_labels = property(parser_moves.move_labels)
-    predict_moves = parser_moves.predict_moves
-
     def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """See `models.distillation`."""
-        return soft_loss(self, compiled, y, y_pred, sample_weight)
+        """The loss of the moves, and with soft targets that of a teacher's too."""
+        y = without_share(self, y)
+        if not isinstance(y, dict):
+            return compiled(None, y, y_pred, sample_weight)
+        # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
+        gold = self.loss(y["gold"], y_pred, 1.0 * sample_weight)
+        soft = y["ids"][:, :, 0], y["probabilities"][:, :, 0]
+        soft = mean_soft(*soft, y_pred, sample_weight, self.soft_share[1])
+        return sum(self.losses, joined(self, gold, soft))
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the moves."""
