@@ -61,7 +61,7 @@ class Ensemble(SentenceCalls):
         >>> keras_tagging.Ensemble(models[:1])
         Traceback (most recent call last):
         ...
-        ValueError: an ensemble has two members or more, not 1, and at most 32
+        ValueError: an ensemble has 2 to 32 members, not 1
     """
 
     architecture = "ensemble"
@@ -201,8 +201,7 @@ def _class_of(members: list) -> type[Ensemble]:
     """The class for models, after a check of what any ensemble needs."""
     if not 2 <= len(members) <= limits.ENSEMBLE_MEMBERS:
         raise ValueError(
-            f"an ensemble has two members or more, not {len(members)}, and at most "
-            f"{limits.ENSEMBLE_MEMBERS}"
+            f"an ensemble has 2 to {limits.ENSEMBLE_MEMBERS} members, not {len(members)}"
         )
     for model in members:
         if not hasattr(model, "network"):

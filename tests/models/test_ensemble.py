@@ -165,9 +165,9 @@ def test_a_beam_is_of_all_members(parsers):
 def test_what_makes_no_ensemble(members, parsers):
     other = tagger(sentences=random_sentences(9, 1)[:1])
     cases = {
-        "two members or more, not 0": [],
-        "two members or more, not 1": members[:1],
-        "at most 32, not 33": members[:1] * 33,
+        "2 to 32 members, not 0": [],
+        "2 to 32 members, not 1": members[:1],
+        "2 to 32 members, not 33": members[:1] * 33,
         "models of one kind, not tagger, parser": [members[0], parsers[0]],
         "a str is no member": [members[0], "runs/b"],
         "labels in 'tags' differ": [members[0], other],
