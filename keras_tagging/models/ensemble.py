@@ -199,10 +199,9 @@ class EncodedForMembers:
 
 def _class_of(members: list) -> type[Ensemble]:
     """The class for models, after a check of what any ensemble needs."""
-    if not 2 <= len(members) <= limits.ENSEMBLE_MEMBERS:
-        raise ValueError(
-            f"an ensemble has 2 to {limits.ENSEMBLE_MEMBERS} members, not {len(members)}"
-        )
+    most = limits.ENSEMBLE_MEMBERS
+    if not 2 <= len(members) <= most:
+        raise ValueError(f"an ensemble has 2 to {most} members, not {len(members)}")
     for model in members:
         if not hasattr(model, "network"):
             raise ValueError(
