@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
 from keras_tagging.architectures.task_settings import CCGSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
-    least_weights,
-    sizes_of,
-    stack_weights,
 )
 from keras_tagging.utils.checks import Checked, Parts, Share, Units
+from keras_tagging.utils.seeds import seeds
 
 
 def supertagged(network, settings, features, tags, draw, *, seed, vector_dim):
@@ -104,7 +103,6 @@ class CCGNetwork(Checked):
         """
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import BiaffineHeads
-        from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
         inputs, mask, x, tags, of_kernels = supertagged(
@@ -127,7 +125,7 @@ class CCGNetwork(Checked):
 
     def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = least_weights(settings, vocabularies, vector_dim)
-        count += stack_weights(inputs, self.units, self.num_layers)
+        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
+        count += weight_bounds.of_stack(inputs, self.units, self.num_layers)
         count += self.head_units * (4 * self.units + self.head_units)
-        return count + 2 * self.units * sum(sizes_of(vocabularies))
+        return count + 2 * self.units * sum(weight_bounds.label_counts(vocabularies))

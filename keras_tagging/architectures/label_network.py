@@ -3,21 +3,26 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.stacked_network import Activation, Feedback
 from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
     WindowSettings,
-    least_weights,
-    sizes_of,
 )
 from keras_tagging.utils.checks import Checked, PartsOrNone, Share, Steps, Units
+from keras_tagging.utils.seeds import seeds
 
 # which inputs an option needs, to have an effect
 _NEEDED = {
     "feedback": ("embedding", "one-hot", "probabilities"),
     "beam_width": ("embedding", "one-hot"),
 }
+
+
+#: keywords that are those of the layer
+_OF_LAYER = ("label_dim", "label_context", "label_input", "hidden_context")
+_OF_LAYER += ("combine", "activation", "beam_width")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,19 +86,13 @@ class LabelNetwork(Checked):
             A functional model from what `run_network` gives it to what
             `keras_tagging.architectures.output` describes.
         """
-        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import (
-            first_feedback,
-            functional,
-            gold_labels,
-        )
+        from keras_tagging.architectures import embedding, output
         from keras_tagging.layers import LabelEmbeddingRNN
-        from keras_tagging.utils.seeds import seeds
 
         [column] = columns
         draw = seeds(seed)
-        of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
-        inputs, mask, x = token_inputs(
+        of_tables, of_kernels = embedding.INITIALIZERS[settings.tables.initializer]
+        inputs, mask, x = embedding.token_inputs(
             settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
         )
 
@@ -101,14 +100,8 @@ class LabelNetwork(Checked):
             return LabelEmbeddingRNN(
                 self.units,
                 len(column),
-                label_dim=self.label_dim,
-                label_context=self.label_context,
-                label_input=self.label_input,
-                hidden_context=self.hidden_context,
-                combine=self.combine,
-                activation=self.activation,
-                feedback=first_feedback(self.feedback),
-                beam_width=self.beam_width,
+                **{name: getattr(self, name) for name in _OF_LAYER},
+                feedback=output.first_feedback(self.feedback),
                 dropout=self.layer_dropout,
                 seed=next(draw),
                 kernel_initializer=of_kernels(next(draw)),
@@ -118,7 +111,7 @@ class LabelNetwork(Checked):
                 **options,
             )
 
-        labels = gold_labels(self.label_input)
+        labels = output.gold_labels() if self.label_input else None
         options = {} if labels is None else {"labels": labels}
         if self.direction == "bidirectional":
             future = layer("backward", go_backwards=True)(x, mask=mask, **options)
@@ -134,12 +127,12 @@ class LabelNetwork(Checked):
         outputs = {name: predictions[name] for name in ("logits", "tags")}
         if self.direction == "bidirectional":
             outputs["other_logits"] = future["logits"]
-        return functional(inputs, labels, outputs)
+        return output.functional(inputs, labels, outputs)
 
     def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = least_weights(settings, vocabularies, vector_dim)
-        tags = sum(sizes_of(vocabularies))
+        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
+        tags = sum(weight_bounds.label_counts(vocabularies))
         if self.label_input == "embedding" and self.label_context:
             inputs += self.label_context * self.label_dim
             count += tags * self.label_dim

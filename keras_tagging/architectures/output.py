@@ -15,38 +15,21 @@ labels has a last input: gold labels `(batch, time)`, read in training only.
 import keras
 from keras import ops
 
-from keras_tagging.architectures.embedding import uniform
-from keras_tagging.data.named_columns import by_column
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.layers import CRF, ChunkDecoder, LabelEmbeddingRNN
-
-
-def output_layers(x, columns, mask, decoder, *, draw, **options):
-    """An output layer for each column of labels, all behind the same network.
-
-    Args:
-        x, mask, decoder, options: as in `output_layer`.
-        columns: a `LabelColumn` each.
-        draw: an iterator over the seeds of the layers.
-    """
-    outputs = [
-        output_layer(x, column, mask, decoder, seed=next(draw), **options)
-        for column in columns
-    ]
-    return by_column([column.name for column in columns], outputs)
 
 
 def output_layer(
     x,
     column,
     mask,
-    decoder="softmax",
+    decoder,
     *,
-    labels=None,
-    label_decoder=None,
+    labels,
+    label_decoder,
     seed,
-    initializer=keras.initializers.GlorotUniform,
-    table_initializer=uniform,
+    initializer,
+    table_initializer,
 ):
     """A linear layer named "logits", and behind it a search; or an I-RNN.
 
@@ -105,10 +88,8 @@ def output_layer(
     return {"logits": logits, "tags": search(logits, mask=mask)}
 
 
-def gold_labels(label_input="embedding"):
-    """The network's input for gold labels; None if it reads no labels."""
-    if label_input is None:
-        return None
+def gold_labels():
+    """The network's input for gold labels."""
     return keras.Input((None,), dtype="int32", name="labels")
 
 
@@ -127,7 +108,7 @@ def functional(inputs, labels, outputs, name="tagger"):
 
 def reads_labels(network) -> bool:
     """Whether a network has an input for gold labels."""
-    return any(given.name == "labels" for given in network.inputs)
+    return any(x.name == "labels" for x in network.inputs)
 
 
 def run_network(network, tokens, labels=None, training=False):

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.task_settings import ParserSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
-    least_weights,
-    sizes_of,
-    stack_weights,
 )
 from keras_tagging.cells.options import (
     GRU,
@@ -20,6 +18,7 @@ from keras_tagging.cells.options import (
 )
 from keras_tagging.transitions import DEPRELS, Outputs, transition_system
 from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
+from keras_tagging.utils.seeds import seeds
 
 #: the stacked taggers whose cell an encoder may have
 ENCODERS = {
@@ -69,6 +68,11 @@ def recurrent_stack(
         seed=next(draw),
         name=name,
     )
+
+
+#: keywords that are those of `TransitionScorer`
+_OF_SCORER = ("label_dim", "input_dropout", "dropped", "hidden_dropout")
+_OF_SCORER += ("truncation", "truncation_limit", "beam_width")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +137,6 @@ class ParserNetwork(Checked):
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import TransitionScorer
-        from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
         draw = seeds(seed)
@@ -165,14 +168,8 @@ class ParserNetwork(Checked):
         scorer = TransitionScorer(
             cell,
             num_labels,
-            label_dim=self.label_dim,
             system=settings.task.system,
-            truncation=self.truncation,
-            truncation_limit=self.truncation_limit,
-            input_dropout=self.input_dropout,
-            dropped=self.dropped,
-            hidden_dropout=self.hidden_dropout,
-            beam_width=self.beam_width,
+            **{name: getattr(self, name) for name in _OF_SCORER},
             arc_labels=arc_labels,
             initializer=of_kernels(next(draw)),
             table_initializer=of_tables(next(draw)),
@@ -184,12 +181,14 @@ class ParserNetwork(Checked):
 
     def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
         if self.encoder:
-            count += stack_weights(inputs, self.encoder_units, self.encoder_layers)
+            count += weight_bounds.of_stack(
+                inputs, self.encoder_units, self.encoder_layers
+            )
             inputs = 2 * self.encoder_units
         system = transition_system(settings.task.system)
-        labels = sum(sizes_of(vocabularies))
+        labels = sum(weight_bounds.label_counts(vocabularies))
         moves = len(Outputs(system, {DEPRELS: labels}))
         count += moves * self.units
         if system.num_labels:

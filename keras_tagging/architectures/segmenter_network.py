@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
 from keras_tagging.utils.checks import Checked, Parts, Share, Units, whole
+from keras_tagging.utils.seeds import seeds
 
 #: characters that a network reads at once
 Characters = Annotated[int, whole(8, 10_000)]
@@ -70,7 +71,6 @@ class SegmenterNetwork(Checked):
         from keras import ops
 
         from keras_tagging.architectures.embedding import uniform
-        from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
         glorot = keras.initializers.GlorotUniform

@@ -3,19 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.ccg_network import supertagged
 from keras_tagging.architectures.parser_network import Encoder
 from keras_tagging.architectures.task_settings import CCGMovesSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
-    least_weights,
-    sizes_of,
-    stack_weights,
 )
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.shift_reduce import LABELS, NODES
 from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
+from keras_tagging.utils.seeds import seeds
 
 #: the hidden layers over the moves: those of Elkaref & Bohnet (2017)
 CELLS = {
@@ -82,7 +81,6 @@ class ShiftReduceNetwork(Checked):
         from keras_tagging.architectures.embedding import uniform
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import TransitionScorer
-        from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
         inputs, _, x, tags, of_kernels = supertagged(
@@ -119,9 +117,9 @@ class ShiftReduceNetwork(Checked):
 
     def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = least_weights(settings, vocabularies, vector_dim)
-        count += stack_weights(inputs, self.units, self.num_layers)
-        tags, size = sum(sizes_of(vocabularies)), 2 * self.units
+        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
+        count += weight_bounds.of_stack(inputs, self.units, self.num_layers)
+        tags, size = sum(weight_bounds.label_counts(vocabularies)), 2 * self.units
         count += tags * (size + self.move_units)  # each is a category to shift, too
         inputs = len(NODES) * size + len(LABELS) * self.category_dim
         return count + self.move_units * inputs

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
+from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
     WindowSettings,
-    least_weights,
-    sizes_of,
-    stack_weights,
 )
+from keras_tagging.data.named_columns import by_column
 from keras_tagging.utils.checks import (
     Checked,
     Parts,
@@ -21,6 +20,7 @@ from keras_tagging.utils.checks import (
     Steps,
     Units,
 )
+from keras_tagging.utils.seeds import seeds
 
 # "gold", "predicted", a share of gold labels, or that of the first and the last epoch
 _SHARE = Rule(lambda x: 0 <= x <= 1, "a share of gold labels from 0 to 1")
@@ -153,18 +153,12 @@ class StackedNetwork(Checked):
         """
         import keras
 
-        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import (
-            functional,
-            gold_labels,
-            output_layers,
-        )
+        from keras_tagging.architectures import embedding, output
         from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
-        from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
-        of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
-        inputs, mask, x = token_inputs(
+        of_tables, of_kernels = embedding.INITIALIZERS[settings.tables.initializer]
+        inputs, mask, x = embedding.token_inputs(
             settings,
             features,
             draw,
@@ -216,25 +210,29 @@ class StackedNetwork(Checked):
             )(x)
 
         # Output
-        labels = gold_labels() if self.decoder == "i-rnn" else None
-        outputs = output_layers(
-            x,
-            columns,
-            mask,
-            self.decoder,
-            draw=draw,
-            labels=labels,
-            label_decoder=settings.label_options,
-            initializer=of_kernels,
-            table_initializer=of_tables,
-        )
-        return functional(inputs, labels, outputs)
+        labels = output.gold_labels() if self.decoder == "i-rnn" else None
+        outputs = [
+            output.output_layer(
+                x,
+                column,
+                mask,
+                self.decoder,
+                labels=labels,
+                label_decoder=settings.label_options,
+                seed=next(draw),
+                initializer=of_kernels,
+                table_initializer=of_tables,
+            )
+            for column in columns
+        ]
+        outputs = by_column([column.name for column in columns], outputs)
+        return output.functional(inputs, labels, outputs)
 
     def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = least_weights(settings, vocabularies, vector_dim)
-        units, labels = self.units, sizes_of(vocabularies)
-        count += stack_weights(inputs, units, self.num_layers)
+        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
+        units, labels = self.units, weight_bounds.label_counts(vocabularies)
+        count += weight_bounds.of_stack(inputs, units, self.num_layers)
         if self.hidden_layer:
             count += 2 * units * units
         if self.decoder == "crf":

@@ -174,19 +174,15 @@ class ShortcutBlockCell(LayeredCell):
         self.kernel = self.add_kernel("kernel", features, num_gates)
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", num_gates)
         self.bias = self.add_bias(gates=self.gates)
-        names = GATES[self.gate]
-        if "gate_kernel" in names:
-            self.gate_kernel = self.add_kernel("gate_kernel", features)
-        if "gate_skip_kernel" in names:
-            self.gate_skip_kernel = self.add_kernel("gate_skip_kernel", self.units)
-        if "gate_recurrent_kernel" in names:
-            self.gate_recurrent_kernel = self.add_recurrent_kernel(
-                "gate_recurrent_kernel"
-            )
-        if "gate_scale" in names:
-            self.gate_scale = self.add_vector("gate_scale")
-        if "gate_bias" in names:
-            self.gate_bias = self.add_bias("gate_bias")
+        makers = {
+            "gate_kernel": lambda name: self.add_kernel(name, features),
+            "gate_skip_kernel": lambda name: self.add_kernel(name, self.units),
+            "gate_recurrent_kernel": self.add_recurrent_kernel,
+            "gate_scale": self.add_vector,
+            "gate_bias": self.add_bias,
+        }
+        for name in [name for name in makers if name in GATES[self.gate]]:
+            setattr(self, name, makers[name](name))
         if self.cell_shortcut:
             self.cell_gate_kernel = self.add_kernel("cell_gate_kernel", features)
             self.cell_gate_skip_kernel = self.add_kernel(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from itertools import combinations
 
 import numpy as np
@@ -265,7 +265,8 @@ class ColumnRules:
             rows, scripts = probabilities["lemma"], columns["lemma"].labels
             numbered = enumerate(zip(tokens, labels["lemma"], words, strict=True))
             pairs = [
-                self._plain(*word) or self._lemma(*word, _Ranked(scripts, rows, i))
+                self._plain(*word)
+                or self._lemma(*word, partial(_ranked, scripts, rows, i))
                 for i, word in numbered
             ]
             chosen["lemma"] = [lemma for lemma, _ in pairs]
@@ -346,16 +347,11 @@ class ColumnRules:
         return cls(seen, lemmas, marks)
 
 
-class _Ranked:
-    """All scripts of a word with their probabilities, best first, once it is called."""
-
-    def __init__(self, labels: Sequence[str], rows: np.ndarray, place: int):
-        self.labels, self.rows, self.place = labels, rows, place
-
-    def __call__(self):
-        row = self.rows[self.place]
-        order = np.argsort(-row, kind="stable").tolist()
-        return ((self.labels[j], float(row[j])) for j in order)
+def _ranked(labels: Sequence[str], rows: np.ndarray, place: int):
+    """All scripts of a word with their probabilities, best first."""
+    row = rows[place]
+    order = np.argsort(-row, kind="stable").tolist()
+    return ((labels[j], float(row[j])) for j in order)
 
 
 def _agreeing(columns: Iterable[LabelColumn]) -> list[str]:

@@ -44,7 +44,6 @@ LOCALE_LETTERS = dict(zip("IJĮİÌÍĨ", ["i", "j", "į", "i̇", "ì", "í", "�
 RESERVED = {"tokens", "tags", "lengths", "spelling"}
 RESERVED |= {"word", "vector", "capital", "character", "letters", "cluster", "labels"}
 SHAPES = [(r"\p{Lu}+", "X"), (r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+", "x"), (r"\p{Nd}+", "0")]
-CHUNK_TOKENS = 100_000
 
 
 class TokenFeatures:
@@ -151,11 +150,13 @@ class TokenFeatures:
         if self.normalise == "dinarelli":
             vocabularies["spelling"] = _spellings(strings["tokens"], lengths)
             self.set_vocabularies(vocabularies)  # the other counts depend on it
+        distinct, places = _distinct(strings)
+        repeats = np.bincount(places).tolist()
         counts: dict[str, Counter] = {}
-        for chunk in _chunks(strings):
-            for name, forms in self._forms(chunk).items():
-                values = forms[-1].numpy().tolist()
-                counts.setdefault(self.table_of(name), Counter()).update(values)
+        for name, forms in self._forms(_constants(distinct)).items():
+            counter = counts.setdefault(self.table_of(name), Counter())
+            for value, count in zip(forms[-1].numpy().tolist(), repeats, strict=True):
+                counter[value] += count
         for name, counter in counts.items():
             words = Counter({word.decode(): n for word, n in counter.items()})
             if name == "letters":
@@ -238,23 +239,15 @@ class TokenFeatures:
         Each distinct token, with its columns, is looked up once.
         """
         strings, places = _distinct(strings)
-        ids = self._encoded(strings)
+        ids = self(_constants(strings))
         if not self.letters:
-            return ids[places]
-        return {**ids, "ids": ids["ids"][places]}
-
-    def _encoded(self, strings: dict[str, list[str]]) -> np.ndarray | dict:
-        parts = [self(chunk) for chunk in _chunks(strings)]
-        nothing = np.zeros((0, len(self.names)), "int32")
-        if not self.letters:
-            return np.concatenate([nothing, *(part.numpy() for part in parts)])
-        letters, rows = joined_letters([part["letters"].numpy() for part in parts])
-        ids = np.concatenate([nothing, *(part["ids"].numpy() for part in parts)])
-        of_parts = np.split(ids, np.cumsum([len(part["ids"]) for part in parts]))
-        column = self.names.index("letters")
-        for part, new in zip(of_parts, rows, strict=False):
-            part[:, column] = new[part[:, column]]
-        return {"ids": ids, "letters": letters}
+            return ids.numpy()[places]
+        ids, letters = np.array(ids["ids"]), ids["letters"].numpy()
+        # in an order that does not depend on that of the tokens
+        letters, rows = np.unique(letters[1:], axis=0, return_inverse=True)
+        column = ids[:, self.names.index("letters")]
+        column[:] = 1 + rows.reshape(-1)[column - 1]
+        return {"ids": ids[places], "letters": np.pad(letters, [(1, 0), (0, 0)])}
 
     def normal_forms(self, words: list[str]) -> list[str]:
         """The forms of words that have word ids: see `normalise`."""
@@ -271,12 +264,9 @@ class TokenFeatures:
         """
         strings = dict.fromkeys(("tokens", *self.columns), words)  # columns are unused
         name = "word" if "word" in self.names else "vector"
-        forms = []
-        for chunk in _chunks(strings):
-            columns = [each.numpy().tolist() for each in self._forms(chunk)[name]]
-            rows = zip(*columns, strict=True)
-            forms += [tuple(form.decode() for form in row) for row in rows]
-        return forms
+        forms = self._forms(_constants(strings))[name]
+        rows = zip(*(each.numpy().tolist() for each in forms), strict=True)
+        return [tuple(form.decode() for form in row) for row in rows]
 
     def table_of(self, name: str) -> str:
         """The vocabulary for the values of a column."""
@@ -338,12 +328,9 @@ def _spellings(tokens: list[str], lengths: Sequence[int] | None) -> list[str]:
         )
     begins = np.zeros(len(tokens) + 1, bool)
     begins[np.cumsum([0, *lengths])] = True  # the last one is behind all tokens
-    spellings = set()
-    for chunk in _chunks({"tokens": tokens}):
-        raw = _raw(chunk)
-        first, begins = np.split(begins, [len(raw)])
-        spellings.update(raw.numpy()[~(first & _is_capital(raw).numpy())].tolist())
-    return sorted(word.decode() for word in spellings)
+    raw = _raw(_constants({"tokens": tokens}))
+    inside = ~(begins[:-1] & _is_capital(raw).numpy())
+    return sorted(word.decode() for word in set(raw.numpy()[inside].tolist()))
 
 
 def _is_capital(text: tf.Tensor) -> tf.Tensor:
@@ -365,12 +352,12 @@ def _substr(text: tf.Tensor, start: tf.Tensor, n: int) -> tf.Tensor:
     return tf.strings.substr(text, start, tf.fill(tf.shape(start), n), "UTF8_CHAR")
 
 
-def _chunks(strings: dict[str, list[str]]):
-    for start in range(0, len(strings["tokens"]), CHUNK_TOKENS):
-        yield {
-            name: tf.constant(_utf8(values[start : start + CHUNK_TOKENS]), tf.string)
-            for name, values in strings.items()
-        }
+def _constants(strings: dict[str, list[str]]) -> dict[str, tf.Tensor]:
+    # lone surrogates, which Python's JSON reader accepts, have no UTF-8 form
+    return {
+        name: tf.constant([x.encode("utf-8", "replace") for x in values], tf.string)
+        for name, values in strings.items()
+    }
 
 
 def _distinct(strings: dict[str, list[str]]) -> tuple[dict, np.ndarray]:
@@ -380,11 +367,6 @@ def _distinct(strings: dict[str, list[str]]) -> tuple[dict, np.ndarray]:
     columns = zip(*numbers, strict=True) if numbers else [()] * len(strings)
     places = np.fromiter(map(numbers.__getitem__, rows), int, len(rows))
     return dict(zip(strings, map(list, columns), strict=True)), places
-
-
-def _utf8(values: list[str]) -> list[bytes]:
-    # lone surrogates, which Python's JSON reader accepts, have no UTF-8 form
-    return [value.encode("utf-8", "replace") for value in values]
 
 
 def without_middle(text: tf.Tensor, most: int) -> tf.Tensor:
@@ -432,22 +414,3 @@ def letters_of_distinct(text: tf.Tensor, table) -> tuple[tf.Tensor, tf.Tensor]:
     missing = tf.maximum(1 - tf.shape(ids)[1], 0)
     ids = tf.pad(tf.cast(ids, tf.int32), [[1, 0], [0, missing]])
     return tf.reshape(rows + 1, tf.shape(text)), ids
-
-
-def joined_letters(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The rows of several calls of `letters_of_distinct` in one array.
-
-    Args:
-        parts: ids `(rows + 1, characters)` of each call.
-
-    Returns:
-        ids `(rows + 1, characters)` without repetition, and for each part the new
-        numbers of its rows.
-    """
-    width = max((part.shape[1] for part in parts), default=1)
-    wide = [np.pad(part[1:], [(0, 0), (0, width - part.shape[1])]) for part in parts]
-    every = np.concatenate([np.zeros((0, width), "int32"), *wide])
-    letters, rows = np.unique(every, axis=0, return_inverse=True)
-    ends = np.cumsum([len(part) for part in wide])
-    pieces = np.split(rows.reshape(-1) + 1, ends[:-1]) if parts else []
-    return np.pad(letters, [(1, 0), (0, 0)]), [np.pad(p, (1, 0)) for p in pieces]

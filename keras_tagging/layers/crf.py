@@ -12,8 +12,8 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.configuration import config_of, single_precision
+from keras_tagging.layers.chunk_decoder import add_ends, best_path, chunk_penalties
 from keras_tagging.layers.loop import as_mask, over_time
-from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 # By name the CRF made last: when a saved model is loaded, its layers are made before
 # its loss, which then belongs to the layer of the loaded model.

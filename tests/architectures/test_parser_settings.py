@@ -173,7 +173,7 @@ def test_the_width_of_the_beam_may_be_set(model):
         ({"trainable_vectors": False}, "trainable_vectors=False is of vectors="),
         ({"unit": 3}, "unknown lstm-parser keyword 'unit'; did you mean 'units'"),
         ({"nonprojective": "keep"}, "nonprojective='keep'.*'skip', 'lift'"),
-        ({"system": "arc-eager"}, "system='arc-eager': known are 'arc-standard', 'arc"),
+        ({"system": "arc-eager"}, "system='arc-eager': known are 'arc-standard', '"),
         ({"truncation_limit": 0}, "truncation_limit=0"),
         ({"input_dropout": 1.0}, "input_dropout=1.0"),
     ],

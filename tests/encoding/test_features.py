@@ -333,21 +333,6 @@ def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
     assert count_vocabulary(tokens, min_count=2) == ["c"]
 
 
-@pytest.mark.parametrize("normalise", ["kadari", "dinarelli"])
-def test_tokens_are_encoded_in_chunks(normalise, monkeypatch):
-    options = {"lengths": [2, 8, len(TOKENS) - 10], "normalise": normalise}
-    monkeypatch.setattr("keras_tagging.encoding.tokens_to_ids.CHUNK_TOKENS", 7)
-    chunked = adapted(**options)
-    monkeypatch.undo()
-    whole = adapted(**options)
-    assert chunked.vocabularies == whole.vocabularies
-    monkeypatch.setattr("keras_tagging.encoding.tokens_to_ids.CHUNK_TOKENS", 7)
-    found = whole.encode({"tokens": TOKENS})
-    monkeypatch.undo()
-    np.testing.assert_array_equal(found, whole.encode({"tokens": TOKENS}))
-    assert whole.encode({"tokens": []}).shape == (0, len(whole.names))
-
-
 def test_each_distinct_token_is_looked_up_once(monkeypatch):
     features = TokenFeatures(columns=["pos"])
     features.adapt({"tokens": ["a", "b"], "pos": ["N", "V"]})
@@ -363,6 +348,7 @@ def test_each_distinct_token_is_looked_up_once(monkeypatch):
     assert seen == [{"tokens": 3, "pos": 3}]
     expected = features({"tokens": tf.constant(tokens), "pos": tf.constant(pos)})
     np.testing.assert_array_equal(found, expected)
+    assert features.encode({"tokens": [], "pos": []}).shape == (0, len(features.names))
 
 
 def vector_ids(tokens, words, **options):

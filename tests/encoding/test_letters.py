@@ -11,7 +11,6 @@ from encoding.test_features import RAW, TOKENS
 from reference import features as reference
 
 from keras_tagging.data.normalisation import to_nfc
-from keras_tagging.encoding import tokens_to_ids
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures, without_middle
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
@@ -93,7 +92,7 @@ def test_invalid_utf8_in_the_graph():
     assert spelled(features, found) == [read(reference.clean(token)) for token in RAW]
 
 
-def test_graph_and_chunks_and_any_shape_give_the_same(monkeypatch):
+def test_graph_and_any_shape_give_the_same():
     features = adapted()
     tokens = TOKENS[:48]
     whole = features.encode({"tokens": tokens})
@@ -103,14 +102,9 @@ def test_graph_and_chunks_and_any_shape_give_the_same(monkeypatch):
     found = {name: value.numpy() for name, value in compiled.items()}
     assert found["ids"].shape == (4, 12, len(features.names))
     assert spelled(features, found) == expected
-    monkeypatch.setattr(tokens_to_ids, "CHUNK_TOKENS", 5)
-    chunked = features.encode({"tokens": tokens})
-    assert spelled(features, chunked) == expected
-    np.testing.assert_array_equal(chunked["ids"][:, 0], whole["ids"][:, 0])
 
 
-def test_each_distinct_token_has_one_row(monkeypatch):
-    monkeypatch.setattr(tokens_to_ids, "CHUNK_TOKENS", 2)
+def test_each_distinct_token_has_one_row():
     features = adapted(["ab", "c"])
     found = features.encode({"tokens": ["ab", "c", "ab", "", "ab", ""]})
     column = found["ids"][:, features.names.index("letters")]

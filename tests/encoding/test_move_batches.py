@@ -6,8 +6,7 @@ import pytest
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.transitions import Outputs, gold_moves, transition_system
-from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT
-from keras_tagging.transitions.swap import SWAP
+from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 
 ARC_STANDARD, NUM_LABELS = transition_system("arc-standard"), 3
 OUTPUTS = Outputs(ARC_STANDARD, {"labels": NUM_LABELS})

@@ -22,9 +22,9 @@ from keras_tagging.transitions.arc_standard import (
     RIGHT_ARC,
     SHIFT,
     SWAP,
+    projective_order,
 )
 from keras_tagging.transitions.node_table import CORE, NUM_LABELS, NUM_NODES
-from keras_tagging.transitions.swap import projective_order
 
 BOTH = pytest.mark.parametrize("name", PAIRS)
 
