@@ -182,9 +182,10 @@ async def _listen(app, listener, what):
 async def _start(workers):
     try:
         await asyncio.gather(*(worker.start() for worker in workers))
-    except (ImportError, WorkerDied) as error:
-        ended = "the process that loads the models ended: is there enough memory?"
-        raise ValueError(str(error) or ended) from None
+    except WorkerDied:
+        raise ValueError(
+            "the process that loads the models ended: is there enough memory?"
+        ) from None
 
 
 def listening(host: str, port: int) -> socket.socket:

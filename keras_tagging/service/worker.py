@@ -9,6 +9,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing import parent_process
@@ -177,7 +178,7 @@ def run(connection: Connection, niceness: int) -> None:
     """A worker process, until the other side closes the connection.
 
     It is sent the name of a function, `load` or `answer`, with its arguments, and sends
-    True and the result, or False and the error.
+    True and the result, or False and what is wrong.
 
     Args:
         connection: to the process that speaks HTTP.
@@ -185,21 +186,14 @@ def run(connection: Connection, niceness: int) -> None:
     """
     _begin(niceness)
     functions = {"load": load, "answer": answer}
-    while True:
-        try:
+    with suppress(EOFError, OSError):  # nobody is there
+        while True:
             name, args = connection.recv()
-        except EOFError:
-            return
-        try:
-            result = True, functions[name](*args)
-        except Exception as error:
-            result = False, error
-        try:
+            try:
+                result = True, functions[name](*args)
+            except Exception as error:
+                result = False, str(error)
             connection.send(result)
-        except OSError:
-            return  # nobody waits for it
-        except Exception as error:  # it cannot be sent
-            connection.send((False, TypeError(str(error))))
 
 
 def _begin(niceness):

@@ -55,7 +55,6 @@ class Worker:
 
         Raises:
             ValueError: if one of them cannot be loaded.
-            ImportError: if what runs them is not installed.
             WorkerDied: if the process ends meanwhile.
         """
         # no fork: it would have the locks of this process' threads
@@ -77,7 +76,7 @@ class Worker:
         self._up.set()
 
     def _ask(self, function: str, *args) -> asyncio.Future:
-        """The result or error of a function of `worker`; `WorkerDied` if it ends."""
+        """The result of a function of `worker`; `WorkerDied` if it ends."""
         content = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
         future = asyncio.get_running_loop().create_future()
         if self._reading.done():
@@ -93,13 +92,13 @@ class Worker:
             while True:
                 [size] = SIZE.unpack(await reader.readexactly(SIZE.size))
                 content = await reader.readexactly(size)
-                if not (future := self._asked.popleft()).done():
-                    try:
-                        right, result = pickle.loads(content)
-                    # of the class of an error, which may be anybody's
-                    except Exception as error:
-                        right, result = False, error
-                    (future.set_result if right else future.set_exception)(result)
+                right, result = pickle.loads(content)
+                if (future := self._asked.popleft()).done():
+                    continue
+                if right:
+                    future.set_result(result)
+                else:
+                    future.set_exception(ValueError(result))
         except (OSError, asyncio.IncompleteReadError):
             self._dead(process)
 
@@ -123,7 +122,7 @@ class Worker:
             await self._joined()
             try:
                 await self.start()
-            except (WorkerDied, ValueError, ImportError, OSError) as error:
+            except (WorkerDied, ValueError, OSError) as error:
                 log.error("no worker could be started: %s", str(error) or "it ended")
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
