@@ -30,23 +30,41 @@ class Worker:
         return [(400, "bad") if "bad" in found else found for found in words]
 
 
-def run(worker, asked, left=0, **options):
-    """Answers to requests `(model, words)`, all at once; so many are never run."""
+def in_order(worker, asked, patient=None, left=0, early=0, **options):
+    """Answers to requests `(model, sentences)`, and their order.
+
+    The first ones are asked before the others; so many are never run.
+    """
     settings = {"max_batch": 4, "max_tokens": 20, "max_wait": 0.02} | options
 
     async def all_of_them():
-        batcher = Batcher([worker], Worker(), **settings)
+        batcher = Batcher([worker], patient or Worker(), **settings)
+        order, tasks = [], []
         batcher.start()
-        sentences = [(model, [Sentence(words)]) for model, words in asked]
-        answers = await asyncio.gather(
-            *(batcher.answer(model, given, ["tags"]) for model, given in sentences),
-            return_exceptions=True,
-        )
+
+        async def ask(i, model, given):
+            try:
+                return await batcher.answer(model, given, ["tags"])
+            except Problem as problem:
+                return problem
+            finally:
+                order.append(i)
+
+        for i, (model, given) in enumerate(asked):
+            tasks.append(asyncio.create_task(ask(i, model, given)))
+            await asyncio.sleep(0.05 if i < early else 0)
+        answers = await asyncio.gather(*tasks)
         await batcher.stop()
         assert batcher.waiting == left
-        return answers
+        return answers, order
 
     return asyncio.run(all_of_them())
+
+
+def run(worker, asked, **options):
+    """Answers to requests `(model, words)`, all at once."""
+    asked = [(model, [Sentence(words)]) for model, words in asked]
+    return in_order(worker, asked, **options)[0]
 
 
 def test_requests_that_come_together_run_together():
@@ -168,29 +186,8 @@ class Rows(Worker):
 
 
 def in_parts(asked, worker, patient, early=0):
-    """Answers to requests, and their order; the first ones are asked before."""
-
-    async def all_of_them():
-        batcher = Batcher([worker], patient, max_batch=64, max_tokens=2000, max_wait=0)
-        order, tasks = [], []
-        batcher.start()
-
-        async def ask(i, given):
-            try:
-                answer = await batcher.answer("m", given, ["tags"])
-            except Problem as problem:
-                answer = problem
-            order.append(i)
-            return answer
-
-        for i, given in enumerate(asked):
-            tasks.append(asyncio.create_task(ask(i, given)))
-            await asyncio.sleep(0.05 if i < early else 0)
-        answers = [await task for task in tasks]
-        await batcher.stop()
-        return answers, order
-
-    return asyncio.run(all_of_them())
+    large = {"max_batch": 64, "max_tokens": 2000, "max_wait": 0}
+    return in_order(worker, [("m", x) for x in asked], patient, early=early, **large)
 
 
 def test_a_long_sentence_delays_nobody():

@@ -1,7 +1,6 @@
 """Clients that say nothing, are slow, are many, or go; and the end of a service."""
 
 import asyncio
-import json
 import resource
 import socket
 
@@ -9,12 +8,12 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from keras_tagging.service.app import Service
 from keras_tagging.service.metrics import Metrics
-from keras_tagging.service.problems import refusal
 from keras_tagging.service.schemas import TokensAnswer, TokensRequest
 from keras_tagging.service.server import Connection
 from keras_tagging.utils import limits
@@ -187,13 +186,13 @@ class Nobody:
 
 
 def given_up(then):
-    """The status of an answer that never comes, and its text.
+    """The answer to a request that no worker answers, which is cancelled.
 
     Args:
         then: what happens after some time: a function of the task that answers the
             request, and of the messages of its client.
     """
-    cancelled = []
+    cancelled, messages = [], asyncio.Queue()
 
     async def never(request, body, labels):
         try:
@@ -202,39 +201,30 @@ def given_up(then):
             cancelled.append(body)
 
     async def run():
-        messages = asyncio.Queue()
-        content = b'{"sentences": []}'
-        messages.put_nowait({"type": "http.request", "body": content})
+        messages.put_nowait({"type": "http.request", "body": b'{"sentences": []}'})
         service = Service({}, [], Nobody(), Metrics(), 10)
         service._post("/tag", "", never, TokensRequest, TokensAnswer)
-        app = Starlette(
-            routes=service._routes, exception_handlers={HTTPException: refusal}
-        )
-        sent = []
-
-        async def send(message):
-            sent.append(message)
-
-        scope = {"type": "http", "headers": [], "method": "POST", "path": "/tag"}
-        task = asyncio.create_task(app(scope, messages.get, send))
+        request = Request({"type": "http", "headers": []}, messages.get)
+        task = asyncio.create_task(service._routes[-1].endpoint(request))
         await asyncio.sleep(0.02)
         then(task, messages)
-        await asyncio.wait_for(task, 5)
-        await asyncio.sleep(0)
-        return sent[0]["status"], json.loads(sent[1]["body"])["error"]
+        try:
+            return await asyncio.wait_for(task, 5)
+        finally:
+            await asyncio.sleep(0)
+            assert len(cancelled) == 1
 
-    answer = asyncio.run(run())
-    assert len(cancelled) == 1
-    return answer
+    return asyncio.run(run())
 
 
 def test_a_client_that_goes():
     def goes(task, messages):
         messages.put_nowait({"type": "http.disconnect"})
 
-    assert given_up(goes) == (499, "the client has gone")
+    with pytest.raises(HTTPException, match="499: the client has gone"):
+        given_up(goes)
 
 
 def test_the_end_of_the_time_to_stop():
-    status, told = given_up(lambda task, messages: task.cancel())
-    assert status == 503 and "the service stops" in told
+    answer = given_up(lambda task, messages: task.cancel())
+    assert answer.status_code == 503 and b"the service stops" in answer.body
