@@ -30,10 +30,10 @@ class Worker:
         return [(400, "bad") if "bad" in found else found for found in words]
 
 
-def in_order(worker, asked, patient=None, left=0, early=0, **options):
-    """Answers to requests `(model, sentences)`, and their order.
+def in_order(worker, asked, patient=None, early=0, **options):
+    """Answers to requests `(model, sentences)`, their order, and how many still wait.
 
-    The first ones are asked before the others; so many are never run.
+    The first ones are asked before the others.
     """
     settings = {"max_batch": 4, "max_tokens": 20, "max_wait": 0.02} | options
 
@@ -52,19 +52,21 @@ def in_order(worker, asked, patient=None, left=0, early=0, **options):
 
         for i, (model, given) in enumerate(asked):
             tasks.append(asyncio.create_task(ask(i, model, given)))
-            await asyncio.sleep(0.05 if i < early else 0)
+            if i < early:
+                await asyncio.sleep(0.05)
         answers = await asyncio.gather(*tasks)
         await batcher.stop()
-        assert batcher.waiting == left
-        return answers, order
+        return answers, order, batcher.waiting
 
     return asyncio.run(all_of_them())
 
 
-def run(worker, asked, **options):
-    """Answers to requests `(model, words)`, all at once."""
+def run(worker, asked, left=0, **options):
+    """Answers to requests `(model, words)`, all at once; so many are never run."""
     asked = [(model, [Sentence(words)]) for model, words in asked]
-    return in_order(worker, asked, **options)[0]
+    answers, _, waiting = in_order(worker, asked, **options)
+    assert waiting == left
+    return answers
 
 
 def test_requests_that_come_together_run_together():
@@ -187,7 +189,8 @@ class Rows(Worker):
 
 def in_parts(asked, worker, patient, early=0):
     large = {"max_batch": 64, "max_tokens": 2000, "max_wait": 0}
-    return in_order(worker, [("m", x) for x in asked], patient, early=early, **large)
+    asked = [("m", sentences) for sentences in asked]
+    return in_order(worker, asked, patient, early, **large)[:2]
 
 
 def test_a_long_sentence_delays_nobody():
