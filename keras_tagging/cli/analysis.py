@@ -8,7 +8,7 @@ import typer
 from keras_tagging import kinds
 from keras_tagging.cli.loading import Reading, load_model, refuse_others, with_columns
 from keras_tagging.cli.messages import warn
-from keras_tagging.cli.options import BeamWidth, CorpusPath, Folder, Run
+from keras_tagging.cli.options import BeamWidth, CorpusPath, Run
 from keras_tagging.cli.output import percentages
 
 
@@ -18,7 +18,6 @@ def analyse(
     *,
     split: Literal["train", "dev", "test"] = "test",
     out: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
-    csv: Folder = None,
     reading: Reading,
     beam_width: BeamWidth = None,
     punctuation: Literal["keep", "ptb", "unicode"] | None = None,
@@ -34,12 +33,10 @@ def analyse(
     Examples:
         keras-tagging analyse runs/demo --corpus demo
         keras-tagging analyse runs/parser --corpus ud-en-ewt --split dev --out ewt.html
-            --csv ewt/
 
     Args:
         split: What to analyse; a single file is the test data.
         out: Default: analysis-SPLIT.html beside the model.
-        csv: Write all tables there, as CSV files.
         punctuation: For parsers, as in evaluate. Default: keep.
         subtypes: nsubj:pass is not nsubj.
         rows: Rows to show of each table.
@@ -48,8 +45,6 @@ def analyse(
         raise ValueError(
             f"{out} is a folder: --out is a file, such as {out}/report.html"
         )
-    if csv is not None and csv.exists() and not csv.is_dir():
-        raise ValueError(f"{csv} is a file: --csv is a folder")
     model = load_model(run, beam_width)
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = refuse_others(run, model, counting)
@@ -69,7 +64,5 @@ def analyse(
     for warning in analysis.warnings:
         warn(warning)
     print(percentages(analysis.overall, ["value", "low", "high"]))
-    if csv is not None:
-        analysis.to_csv(csv)
     path = analysis.to_html(out or folder / f"analysis-{split}.html", rows)
-    print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))
+    print(f"\nWritten to {path}")

@@ -155,10 +155,8 @@ def list_papers() -> str:
     from keras_tagging.experiments.papers import PAPERS
 
     lines = [["paper", "tables", ""]]
-    for name, module in PAPERS.items():
-        title = module.__doc__.splitlines()[0].partition(" of ")[2]
-        title = title.partition(", :cite:")[0]
-        lines.append([name, ", ".join(map(str, module.TABLES)), title])
+    for name, paper in PAPERS.items():
+        lines.append([name, ", ".join(map(str, paper.TABLES)), paper.authors])
     return aligned(lines)
 
 

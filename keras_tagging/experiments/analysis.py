@@ -1,4 +1,4 @@
-"""The errors of a model in tables: in Python, as CSV files, or as one HTML page."""
+"""The errors of a model in tables: in Python, or as one HTML page."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,6 @@ from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts, sco
 from keras_tagging.models.tagger.figures import unknown_tags
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.frames import AnyStrings
-from keras_tagging.utils.spreadsheets import without_formulas
 
 #: what is to be said of the tables
 TEXTS = {
@@ -66,13 +65,6 @@ class Analysis:
         return self.tables[name]
 
     @AnyStrings()
-    def __str__(self):
-        options = {"index": False, "na_rep": "-"}
-        tables = {k: _in_per_cent(t.head(25)) for k, t in self.tables.items()}
-        texts = [f"{k}\n{t.to_string(**options)}" for k, t in tables.items()]
-        return "\n\n".join([self.title, *self.warnings, *texts])
-
-    @AnyStrings()
     def _repr_html_(self, rows: int = 10) -> str:
         facts = (f"{name}: {fact}" for name, fact in self.facts.items())
         parts = [f"<p>{escape(text)}</p>" for text in (*facts, *self.warnings)]
@@ -102,21 +94,6 @@ class Analysis:
             # a lone surrogate, which may come from JSON, has no UTF-8 form
             partial.write_text(text, encoding="utf-8", errors="replace")
         return Path(path)
-
-    @AnyStrings()
-    def to_csv(self, folder: str | Path) -> list[Path]:
-        """Write every table as `NAME.csv`, with all rows and with shares as fractions.
-
-        Text that begins with =, +, -, @, a tab or a line end gets a single quote before
-        it, so that no spreadsheet takes it for a formula.
-        """
-        paths = []
-        for name, table in self.tables.items():
-            paths.append(Path(folder) / f"{name}.csv")
-            text = without_formulas(table).to_csv(index=False, lineterminator="\n")
-            with replacing(paths[-1]) as partial:
-                partial.write_text(text, encoding="utf-8", errors="replace")
-        return paths
 
 
 def _in_per_cent(table: pd.DataFrame) -> pd.DataFrame:

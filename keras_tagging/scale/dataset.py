@@ -11,7 +11,7 @@ from keras_tagging.scale.actors import (
     load_pipeline,
     model_name,
 )
-from keras_tagging.scale.reading import unit_of_row
+from keras_tagging.scale.reading import COLUMNS, unit_of_row
 
 #: rows that a worker annotates at once
 BATCH = 1000
@@ -138,21 +138,9 @@ class Annotator:
 
 def _rows(table) -> Iterator[dict]:
     """The rows, with the columns that are read; no tokens are an empty sentence."""
-    names = [
-        name
-        for name, kind in zip(table.column_names, table.schema.types, strict=True)
-        if name in ("text", "tokens") or str(kind).startswith(("list", "large_l"))
-    ]
-    if not {"text", "tokens"} & set(names):
-        raise ValueError(
-            f"the rows have the columns {', '.join(table.column_names)[:200]}, but "
-            "neither text nor tokens: rename one of them"
-        )
-    if "tokens" not in names:
-        yield from table.select(["text"]).to_pylist()
-        return
-    for row in table.select([name for name in names if name != "text"]).to_pylist():
-        yield {**row, "tokens": row["tokens"] or []}
+    names = [name for name in COLUMNS if name in table.column_names and name != "id"]
+    for row in table.select(names).to_pylist():
+        yield {**row, "tokens": row["tokens"] or []} if "tokens" in row else row
 
 
 def _values(sentence: Sentence, name: str) -> list:

@@ -7,6 +7,8 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+import numpy as np
+
 from keras_tagging.data.annotation import (
     ConlluWriter,
     as_json,
@@ -141,41 +143,33 @@ class FileAnnotator:
     """
 
     def __init__(self, model: str, threads: int, output: str):
-        self.error = ""
+        self.failure = None
         try:
             self.pipeline = load_pipeline(model, threads)
+            self.write = ConlluText(self.pipeline) if output == "conllu" else _as_json
         except (ValueError, OSError, ImportError) as error:
-            self.error = str(error)
-            return
-        self.write = ConlluText(self.pipeline) if output == "conllu" else _as_json
+            self.failure = error
 
     def __call__(self, batch: dict) -> Iterator[dict]:
         rows = zip(batch["file"], batch["units"], batch["error"], strict=True)
         for number, of_file in groupby(rows, itemgetter(0)):
             parts = list(of_file)
-            units = (unit for _, part, _ in parts for unit in pickle.loads(part))
-            text, sentences, words, error = self._annotate(units)
-            error = error or "".join(error for *_, error in parts)
+            units = [unit for _, part, _ in parts for unit in pickle.loads(part)]
+            texts, lengths, error = [], [], "".join(error for *_, error in parts)
+            try:
+                if self.failure is not None:
+                    raise self.failure
+                for unit, sentence in annotated(self.pipeline, units):
+                    texts.append(self.write(unit, sentence))
+                    lengths.append(len(sentence))
+            except (ValueError, OSError, ImportError) as failure:
+                error = str(failure)
+            counts = {"sentences": [np.count_nonzero(lengths)], "words": [sum(lengths)]}
             yield {
                 "file": [number],
-                "text": [text],
-                "sentences": [sentences],
-                "words": [words],
+                "text": ["".join(texts)],
                 "error": [error],
-            }
-
-    def _annotate(self, units: Iterator[Unit]) -> tuple[str, int, int, str]:
-        texts, sentences, words = [], 0, 0
-        if self.error:
-            return "", 0, 0, self.error
-        try:
-            for unit, sentence in annotated(self.pipeline, units):
-                texts.append(self.write(unit, sentence))
-                sentences += len(sentence) > 0
-                words += len(sentence)
-        except ValueError as error:
-            return "", 0, 0, str(error)
-        return "".join(texts), sentences, words, ""
+            } | counts
 
 
 class ConlluText:

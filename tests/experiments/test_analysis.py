@@ -15,7 +15,7 @@ import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.ccg import Derivation
 from keras_tagging.experiments import analysis as tables
-from keras_tagging.experiments.analysis import Analysis, analyse
+from keras_tagging.experiments.analysis import analyse
 from keras_tagging.vectors import WordVectors
 
 # words and a tag that training lacks
@@ -317,20 +317,3 @@ def test_the_page_shows_text_as_it_is(nasty, tmp_path):
     assert "unknown to the model" in text
     assert "<h2>Confusions</h2>" in nasty._repr_html_()
     assert ">20.0<" in text  # a share of errors in per cent
-
-
-def test_as_text_and_in_notebooks(tagged):
-    assert "by_sentence_length\n" in str(tagged) and "accuracy %" in str(tagged)
-
-
-def test_csv(nasty, tagged, tmp_path):
-    paths = tagged.to_csv(tmp_path / "tables")
-    assert [path.stem for path in paths] == list(tagged.tables)
-    read = pd.read_csv(tmp_path / "tables" / "confusions.csv", keep_default_na=False)
-    assert read["count"].tolist() == tagged.confusions["count"].tolist()
-    assert read["share_of_gold"].max() <= 1
-    nasty.to_csv(tmp_path)
-    text = (tmp_path / "by_label.csv").read_text("utf-8")
-    assert "\n'=1+1," in text  # no formula
-    empty = Analysis("x", {}, {})
-    assert empty.to_csv(tmp_path) == []

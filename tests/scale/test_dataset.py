@@ -67,7 +67,7 @@ def test_tables_of_no_rows_have_the_same_columns(annotator):
 @pytest.mark.parametrize(
     "columns, message",
     [
-        ({"words": ["a"]}, "the rows have the columns words, but neither text nor"),
+        ({"words": ["a"]}, "row 1 of a batch: has neither text nor tokens"),
         ({"text": [3]}, "row 1 of a batch: its text is no string"),
         ({"tokens": [["a", ""]]}, "row 1 of a batch: has an empty token"),
     ],

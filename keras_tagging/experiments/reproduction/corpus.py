@@ -12,7 +12,7 @@ from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus
 from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.trees import trees_of
-from keras_tagging.experiments.papers.table import Table
+from keras_tagging.experiments.papers import Table
 from keras_tagging.metrics import attachment_scores
 from keras_tagging.models.files.saving import versions
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from keras_tagging.architectures import resolve_settings
-from keras_tagging.experiments.papers.table import Row, Table
+from keras_tagging.experiments.papers import Row, Table
 from keras_tagging.experiments.reproduction.corpus import absolute, is_of_parsers
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keras_tagging.data import Corpus
-from keras_tagging.experiments.papers.table import Table
+from keras_tagging.experiments.papers import Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.jobs import (
     Job,
@@ -113,20 +113,16 @@ def summary(
     """
     table, info, jobs = plan.table, plan.info, plan.jobs
     todo = [job for job in jobs if not plan.store.done(job)]
-    rows, seeds = ({getattr(job, name) for job in jobs} for name in ("row", "seed"))
     epochs = sorted({plan.epochs[job.row] for job in jobs})
-    scaled = "".join(f", {k}={v!r}" for k, v in info["settings"].items())
     lines = [
         f"{table.paper}, Table {table.number}: {table.caption} ({table.corpus})",
-        f"jobs: {len(jobs)} (rows: {len(rows)}, seeds: {len(seeds)}), "
-        f"{len(todo)} still to run, in {plan.store.folder}",
-        f"{info['recipe']} recipe{scaled}, epochs: {' to '.join(map(str, epochs))}",
+        f"{len(jobs)} jobs, {len(todo)} still to run, in {plan.store.folder}",
+        f"{info['recipe']} recipe, {info['settings']}, epochs "
+        f"{' to '.join(map(str, epochs))}, vectors {info['embeddings']}",
     ]
     if corpus is not None:
         sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
         lines.append(f"{corpus.name}: {sizes} sentences")
-    if info["embeddings"]:
-        lines.append(f"Pretrained vectors: {info['embeddings']}")
     if workers and todo:
         lines.append(f"{workers} at once, logs: {plan.store.folder}/jobs/*/log.txt")
     if info["recipe"] == "paper" and todo:

@@ -12,14 +12,13 @@ from scipy.stats import spearmanr
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.comparison import p_value
-from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
+from keras_tagging.experiments.papers import Column, Row, Settings, Table
 from keras_tagging.experiments.reproduction.corpus import is_of_parsers
 from keras_tagging.experiments.reproduction.jobs import check_settings
 from keras_tagging.metrics import holm
 from keras_tagging.metrics.counts import figure_of
 from keras_tagging.metrics.significance import is_limit
 from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.spreadsheets import without_formulas
 
 RESAMPLES = 9999
 LEVEL = 0.05  # of significance
@@ -70,7 +69,7 @@ def write_report(
         frames["report.pairs.csv"] = pd.concat(tested.values())
     for name, frame in frames.items():
         with replacing(folder / name) as partial:
-            without_formulas(frame).to_csv(partial, index=False, lineterminator="\n")
+            frame.to_csv(partial, index=False, lineterminator="\n")
     return [folder / "report.md", *(folder / name for name in frames), *plots]
 
 
@@ -253,7 +252,7 @@ def markdown(
     failures = sorted((folder / "failures").glob("[!.]*.txt"))
     runs = [{**info, **result} for result in results] or [info]
     machines = dict.fromkeys(run["machine"] for run in runs)
-    versions = dict.fromkeys(in_words(run["versions"]) for run in runs)
+    versions = dict.fromkeys(str(run["versions"]) for run in runs)
     parts = [
         f"# {plain(title(table))}",
         f"Published figures are of {plain(table.corpus)}, measured ones of "
@@ -289,9 +288,9 @@ def settings_markdown(table: Settings) -> str:
     ours = resolve_settings(table.architecture, "paper", {})
     lines = []
     for name, published, keyword, value in table.rows:
-        here = in_words(ours[keyword])
-        same = "yes" if ours[keyword] == value else f"no: {in_words(value)}"
-        lines.append(list(map(plain, (name, published, keyword, here, same))))
+        same = "yes" if ours[keyword] == value else f"no: {value}"
+        line = (name, published, keyword, ours[keyword], same)
+        lines.append(list(map(plain, line)))
     header = ["Setting", "Published", "Keyword", "Paper recipe", "As we read the paper"]
     parts = [f"# {plain(title(table))}", grid(header, lines, len(header))]
     return "\n\n".join([*parts, plain(table.note or "")]).strip() + "\n"
@@ -299,10 +298,8 @@ def settings_markdown(table: Settings) -> str:
 
 def title(table: Table | Settings) -> str:
     """The heading of a report, with the authors and the year of the paper."""
-    module = papers.PAPERS.get(table.paper)
-    authors = re.search(r" of (.+?), :cite:", (module and module.__doc__) or "")
-    paper = authors[1] if authors else table.paper
-    return f"{paper}, Table {table.number}: {table.caption}"
+    authors = papers.PAPERS[table.paper].authors
+    return f"{authors}, Table {table.number}: {table.caption}"
 
 
 def conditions(
@@ -332,7 +329,7 @@ def conditions(
         values = [(a[name], b[name]) for a, b in both if name in a]
         if changed := [(a, b) for a, b in values if a != b]:
             lines.append((name, *map(_alternatives, zip(*changed, strict=True))))
-    return [[name, plain(in_words(a)), plain(in_words(b))] for name, a, b in lines]
+    return [[name, plain(a), plain(b)] for name, a, b in lines]
 
 
 def _figures(table: Table, means: pd.DataFrame) -> str:
@@ -402,20 +399,7 @@ def _first_line(path: Path) -> str:
 
 def _alternatives(values: Iterable) -> str:
     """The different values in words, such as "100 or 300"."""
-    return " or ".join(dict.fromkeys(map(in_words, sorted(values, key=str))))
-
-
-def in_words(value) -> str:
-    """The value of a setting in words."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or value == ():
-        return "none"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{k} {in_words(v)}" for k, v in value.items())
-    if isinstance(value, tuple | list):
-        return ", ".join(map(in_words, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return " or ".join(dict.fromkeys(sorted(map(str, values))))
 
 
 def number(value, form: str = ".2f") -> str:
@@ -423,7 +407,7 @@ def number(value, form: str = ".2f") -> str:
     return NONE if pd.isna(value) else f"{value:{form}}".replace("-", "\N{MINUS SIGN}")
 
 
-def plain(text: str) -> str:
+def plain(text) -> str:
     """Text that Markdown prints as it is, in a table too."""
     text = re.sub(r"[\\`*\[\]<>|~$]", r"\\\g<0>", " ".join(str(text).split()))
     # h_t stays: between letters it is not emphasis

@@ -13,13 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
@@ -120,7 +114,8 @@ def run_jobs(
     running = {runner.start(job): job for job in waiting}
     failed: dict[Job, str] = {}
     ended = len(jobs) - len(waiting)
-    with _progress() as progress:
+    console, hidden = Console(stderr=True, highlight=False), not sys.stderr.isatty()
+    with Progress(console=console, disable=hidden) as progress:
         total = sum(epochs[job.row] for job in jobs)
         bar = progress.add_task("epochs", total=total)
         try:
@@ -134,7 +129,7 @@ def run_jobs(
                     ended += 1
                     outcome = f"failed: {reason}" if reason else _outcome(store, job)
                     text = f"[{ended}/{len(jobs)}] {job}: {outcome}"
-                    progress.console.print(text, markup=False, soft_wrap=True)
+                    console.print(text, markup=False, soft_wrap=True)
                 finished = sum(min(store.epochs(j), epochs[j.row]) for j in jobs)
                 progress.update(bar, completed=finished)
         finally:
@@ -147,18 +142,6 @@ def _outcome(store: Store, job: Job) -> str:
     figures = result["figures"].items()
     words = [f"{k} -" if v is None else f"{k} {v:.2f}" for k, v in figures]
     return f"{', '.join(words)} ({timedelta(seconds=round(result['seconds']))})"
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, highlight=False),
-        disable=not sys.stderr.isatty(),
-        speed_estimate_period=3600,
-    )
 
 
 def arguments(store: Store, job: Job) -> list[str]:

@@ -22,7 +22,7 @@ from keras_tagging.architectures import resolve_settings
 from keras_tagging.data import Corpus
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.papers.table import Row, Table
+from keras_tagging.experiments.papers import Row, Table
 from keras_tagging.experiments.reproduction.corpus import (
     add_classes,
     hold_out_dev,
@@ -31,9 +31,9 @@ from keras_tagging.experiments.reproduction.corpus import (
 )
 from keras_tagging.experiments.reproduction.jobs import (
     Job,
+    choose_rows,
     make_jobs,
     settings_of,
-    slugs,
     takes_vectors,
 )
 from keras_tagging.experiments.reproduction.store import Store
@@ -203,9 +203,7 @@ def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dic
 
 def find_job(table: Table, slug: str, seed: int) -> Job:
     """The job of the row with this slug."""
-    name = next(name for name, known in slugs(table).items() if known == slug)
-    row = next(row for row in table.rows if row.name == name)
-    jobs, _ = make_jobs(table, [row], [seed])
+    jobs, _ = make_jobs(table, choose_rows(table, [slug]), [seed])
     return jobs[-1]
 
 

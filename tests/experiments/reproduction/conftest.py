@@ -9,7 +9,7 @@ import pytest
 
 from keras_tagging import load_corpus
 from keras_tagging.data import write
-from keras_tagging.experiments.papers.table import Column, Row, Table
+from keras_tagging.experiments.papers import Column, Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.run import arguments
 from keras_tagging.experiments.reproduction.store import Store

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_tagging.experiments.papers.table import Column, Row, Table
+from keras_tagging.experiments.papers import Column, Row, Table
 
 TEST = Column("Test", "accuracy", "test")
 TOKENS = 10

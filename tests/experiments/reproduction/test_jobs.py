@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.papers.table import Row, Settings
+from keras_tagging.experiments.papers import Row, Settings
 from keras_tagging.experiments.reproduction.jobs import (
     check_embeddings,
     check_scale,

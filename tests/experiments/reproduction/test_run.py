@@ -115,8 +115,8 @@ def test_lines_and_a_bar(run, capfd, monkeypatch):
     run([A, B], 1)
     lines = capfd.readouterr().err.splitlines()
     assert lines == [
-        "[1/2] A, seed 1: Dev 93.46, Test - (60 s)",
-        "[2/2] B, seed 1: Dev 93.46, Test - (60 s)",
+        "[1/2] A, seed 1: Dev 93.46, Test - (0:01:00)",
+        "[2/2] B, seed 1: Dev 93.46, Test - (0:01:00)",
     ]
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "120")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.papers.table import Settings
+from keras_tagging.experiments.papers import Settings
 from keras_tagging.experiments.reproduction import read_results
 from keras_tagging.experiments.reproduction.jobs import (
     check_scale,

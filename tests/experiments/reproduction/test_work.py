@@ -7,7 +7,7 @@ import pytest
 import keras_tagging
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.papers.table import Row
+from keras_tagging.experiments.papers import Row
 from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
 from keras_tagging.experiments.reproduction.work import run_job, vectors
 
