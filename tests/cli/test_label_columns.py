@@ -173,8 +173,8 @@ def test_other_outputs(program, run_of_three):
 
 def test_what_has_no_place(failing, folder, run_of_three, run_of_one, tmp_path):
     for options, message in {
-        "--output text": "--output text has no place for all",
-        "--beta 0.1": "no place for all",
+        "--output text": "--output text has no place for upos",
+        "--beta 0.1": "no place for upos",
         "--output conllu --beta 0.1": "is not jsonl, and has no --beta",
         "--column xpos": "is not jsonl, and has no --column",
         "--output conllu --column xpos": "has columns of its own, upos, xpos",
