@@ -85,23 +85,23 @@ def reproduce(
         dry_run: Only check the options and list the jobs.
     """
     from keras_tagging.experiments import papers
-    from keras_tagging.experiments.reproduction.store import Store
 
-    store = Store(out or f"{paper}-table-{table}")
-    if report:
-        if out is None and None in (paper, table):
-            raise ValueError("--report needs --out DIR, or the paper and --table")
-        start_program()
-        print_report(store, paper, table)
-        return
-    if paper is None or (table is None and paper in papers.PAPERS):
+    if not report and (paper is None or (table is None and paper in papers.PAPERS)):
         what = "PAPER" if paper is None else "--table"
         unused = {"table": table, "corpus": corpus, "dry_run": dry_run}
         refuse(f"without {what} there is no", unused)
         print(list_papers() if paper is None else list_tables(paper))
         return
-    published = papers.table(paper, table)
+    published = None if report else papers.table(paper, table)
     start_program()
+    from keras_tagging.experiments.reproduction.store import Store  # with Keras
+
+    store = Store(out or f"{paper}-table-{table}")
+    if report:
+        if out is None and None in (paper, table):
+            raise ValueError("--report needs --out DIR, or the paper and --table")
+        print_report(store, paper, table)
+        return
     if isinstance(published, papers.Settings):
         from keras_tagging.experiments.reproduction.report import settings_markdown
 
