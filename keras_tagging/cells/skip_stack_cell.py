@@ -30,7 +30,7 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
         The output of the highest cell, and the list of all new states.
 
     Raises:
-        ValueError: for an empty list, a cell that is no `RecurrentCell`, cells that
+        ValueError: for a cell that is no `RecurrentCell`, cells that
             differ in `units` or lack the state that another reads; when built, if
             layer 2 skips from an input that has not `units` features.
     """
@@ -39,8 +39,6 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
         for cell in cells:
             if not isinstance(cell, RecurrentCell):
                 raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
-        if not cells:
-            raise ValueError("a SkipStackCell has at least one cell")
         super().__init__(dtype=dtype or cells[0].dtype_policy, **kwargs)
         # Only the configurations are kept: the given cells themselves are never built.
         self.cell_configs = [keras.saving.serialize_keras_object(c) for c in cells]

@@ -190,7 +190,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
     Args:
         units, num_labels, label_dim, label_context, label_input: those of the cell.
         hidden_context, combine, activation: those of the cell.
-        kernel_initializer, label_initializer, dtype, \*\*kwargs: those of the cell.
+        \*args, \*\*kwargs: those of the cell too.
         future_label_context, future_hidden_context: labels and hidden states after
             the position, from a layer of the other direction.
         feedback: labels read in training: "predicted", for which a model needs gold
@@ -239,14 +239,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         self,
         units,
         num_labels,
-        label_dim=200,
-        label_context=6,
-        label_input="embedding",
-        hidden_context=0,
-        future_label_context=0,
-        future_hidden_context=0,
-        combine="sum",
-        activation="sigmoid",
+        *args,
         feedback="predicted",
         go_backwards=False,
         beam_width=1,
@@ -266,19 +259,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
             )
         if beam_width < 1:
             raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
-        super().__init__(
-            units,
-            num_labels,
-            label_dim=label_dim,
-            label_context=label_context,
-            label_input=label_input,
-            hidden_context=hidden_context,
-            future_label_context=future_label_context,
-            future_hidden_context=future_hidden_context,
-            combine=combine,
-            activation=activation,
-            **kwargs,
-        )
+        super().__init__(units, num_labels, *args, **kwargs)
         self.supports_masking = True
         self.feedback = feedback
         self.go_backwards = go_backwards
