@@ -45,6 +45,13 @@ class Bodies:
             self._requests -= 1
             self._bytes -= sum(map(len, parts))
 
+    @property
+    def _full(self):
+        return (
+            self._bytes > limits.SERVICE_WAITING_BYTES
+            or self._requests > limits.SERVICE_CONNECTIONS
+        )
+
     async def _receive(self, request, parts):
         seen = 0
         try:
@@ -54,7 +61,8 @@ class Bodies:
                     if seen <= self.max_bytes:
                         parts.append(part)
                         self._bytes += len(part)
-                        self._check()
+                        if self._full:
+                            raise Problem(503, "too many requests wait: try again")
                     elif seen > DRAINED * self.max_bytes:
                         break
         except TimeoutError:
@@ -66,10 +74,3 @@ class Bodies:
             raise Problem(
                 413, f"the body is larger than {self.max_bytes:,} bytes: send less"
             )
-
-    def _check(self):
-        if (
-            self._bytes > limits.SERVICE_WAITING_BYTES
-            or self._requests > limits.SERVICE_CONNECTIONS
-        ):
-            raise Problem(503, "too many requests wait: try again in a second")

@@ -54,8 +54,10 @@ class Hosts:
 
     def __init__(self, host: str, more: list[str] = ()):
         self._names = {"localhost", *(name.lower().strip("[]") for name in more)}
-        self.anywhere = not _is_local(host)
-        if self.anywhere:
+        address = _address(host)
+        local = address.is_loopback if address else host.lower() == "localhost"
+        self._anywhere = not local
+        if self._anywhere:
             self._names |= {host.lower(), socket.gethostname().lower()}
 
     def allow(self, host: str | None) -> bool:
@@ -69,12 +71,10 @@ class Hosts:
             name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
         except ValueError:
             return False
-        return (
-            _is_local(name)
-            or self.anywhere
-            and _address(name) is not None
-            or any(fnmatchcase(name, pattern) for pattern in self._names)
-        )
+        if any(fnmatchcase(name, pattern) for pattern in self._names):
+            return True
+        address = _address(name)
+        return address is not None and (self._anywhere or address.is_loopback)
 
 
 def _address(name):
@@ -82,11 +82,6 @@ def _address(name):
         return ip_address(name)
     except ValueError:
         return None
-
-
-def _is_local(name):
-    address = _address(name)
-    return name.lower() == "localhost" or bool(address and address.is_loopback)
 
 
 def begin_log(path: Path | None) -> None:

@@ -68,11 +68,9 @@ def read(model: Model, body: InferRequest, max_tokens: int) -> tuple[list, list[
     if len({tuple(tensor.shape) for tensor in tensors.values()}) > 1:
         raise Problem(400, "all inputs but lengths must have the same shape")
     rows = {name: _rows(tensor) for name, tensor in tensors.items()}
-    tokens = rows.get("tokens", [])
-    check_size(tokens, max_tokens)
+    check_size(rows.get("tokens", []), max_tokens)
     if lengths is not None:
-        sizes = _sizes(lengths, tokens)
-        rows = {name: _cut(values, sizes) for name, values in rows.items()}
+        rows = {name: _cut(values, lengths.data) for name, values in rows.items()}
     return sentences(model, rows.pop("tokens", []), rows), names
 
 
@@ -101,24 +99,17 @@ def _rows(tensor):
     return rows
 
 
-def _sizes(tensor, rows):
-    """The number of tokens of each row, checked."""
-    lengths = tensor.data
+def _cut(rows, lengths):
+    """The rows without their padding."""
     right = len(lengths) == len(rows) and all(
         type(length) is int and 0 <= length <= len(row)
         for length, row in zip(lengths, rows, strict=True)
     )
     if not right:
         raise Problem(
-            400,
-            "lengths must be an integer for each sentence, from 0 to the number of "
-            "its tokens",
+            400, "lengths must be of each sentence, from 0 to the number of its tokens"
         )
-    return lengths
-
-
-def _cut(rows, lengths):
-    return [row[:length] for row, length in zip(rows, lengths, strict=False)]
+    return [row[:length] for length, row in zip(lengths, rows, strict=True)]
 
 
 def answer(
