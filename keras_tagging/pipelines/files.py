@@ -43,8 +43,6 @@ TRAINING = "training.json"
 REMEDY = "choose another folder, or remove it"
 #: the key of `training.json` with the checksum of the pipeline that is to be replaced
 REPLACES = "replaces"
-#: the taggers of folds, as earlier versions kept them
-FOLDS = "jackknife"
 #: the columns that taggers of folds have predicted, in the folder of the parser
 COLUMNS = "columns"
 
@@ -324,7 +322,7 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
     if again:
         if (out / PIPELINE).exists():
             about[REPLACES] = sha256_of(out / PIPELINE)
-        for name in (*PARTS, *CCG_PARSERS, ENTITIES, FOLDS):
+        for name in (*PARTS, *CCG_PARSERS, ENTITIES):
             shutil.rmtree(out / name, ignore_errors=True)
         # last: no part of another training is taken for its own
         _write_training(path, about)
@@ -347,8 +345,7 @@ def end_run(out: Path) -> None:
     about = read_object(out / TRAINING, REMEDY)
     if about.pop(REPLACES, None):
         _write_training(out / TRAINING, about)
-    for path in (out / FOLDS, out / "parser" / COLUMNS):
-        shutil.rmtree(path, ignore_errors=True)
+    shutil.rmtree(out / "parser" / COLUMNS, ignore_errors=True)
     with saving(out):  # which removes what is left of a save
         remove_partial(out)
 

@@ -63,17 +63,7 @@ MESSAGES = {
     "size": _fields("1:v 2:b 3:b"),
 }
 UNUSUAL = "is no ONNX file, or is not written as an export is"
-SPARSE = "has sparse constants"
 EXTERNAL = "keeps weights in another file, which is not opened"
-#: what is wrong with fields that others write, by their numbers
-FOREIGN = {
-    ("model", 20): "has functions or training of its own",
-    ("model", 25): "has functions or training of its own",
-    ("graph", 15): SPARSE,
-    ("attribute", 22): SPARSE,
-    ("attribute", 23): SPARSE,
-    ("tensor", 13): EXTERNAL,
-}
 # keys of fields
 GRAPH = 7 << 3 | BYTES
 NODE, OUTPUT, VALUE_NAME = 1 << 3 | BYTES, 12 << 3 | BYTES, 1 << 3 | BYTES
@@ -122,8 +112,7 @@ def _walk(content, at, end, message, depth) -> dict:
         if key > 0x7F:
             key, at = _varint(content, at - 1)
         if key not in fields:
-            reason = FOREIGN.get((message, key >> 3))
-            raise ValueError(reason or UNUSUAL)
+            raise ValueError(UNUSUAL)
         wire = key & 7
         if wire in (VARINT, BYTES):
             value = content[at]

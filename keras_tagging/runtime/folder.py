@@ -67,20 +67,14 @@ def content_of(folder: Path) -> dict:
     if version > 1 and content.get(CHECKSUM) != _checksum(content):
         raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
     files, parts = content.setdefault("files", "keras"), content.get("parts")
-    named = isinstance(parts, dict) and parts and all(map(kind_of_part, parts))
-    # in a list: what a stranger wrote there may have no hash
-    if not named or files not in [*SUFFIXES]:
-        raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
-    if not isinstance(content.setdefault("metadata", {}), dict):
-        raise ValueError(f"{path}: its metadata are no object: {REMEDY}")
     words = content.get("words", {})
-    if not (isinstance(words, dict) and {*words} <= {WORDS, WORD_FORMS}):
-        raise ValueError(f"{path}: lists other files of words than {WORDS}: {REMEDY}")
-    if words and len(parts) > limits.SHARING_PARTS:
-        raise ValueError(
-            f"{path}: has {len(parts):,} parts that share words, but at most "
-            f"{limits.SHARING_PARTS} do: {REMEDY}"
-        )
+    # in a list: what a stranger wrote there may have no hash
+    fits = files in [*SUFFIXES] and isinstance(parts, dict) and bool(parts)
+    fits = fits and all(map(kind_of_part, parts))
+    fits = fits and isinstance(content.setdefault("metadata", {}), dict)
+    fits = fits and isinstance(words, dict) and {*words} <= {WORDS, WORD_FORMS}
+    if not fits or (words and len(parts) > limits.SHARING_PARTS):
+        raise ValueError(f"{path}: does not describe a pipeline: {REMEDY}")
     for other in strangers(folder, files, parts):
         raise ValueError(
             f"{other}: is no part of the pipeline, says {PIPELINE}: {REMEDY}, or "

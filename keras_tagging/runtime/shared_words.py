@@ -215,13 +215,11 @@ class WordTables:
 def _strings(arrays, name: str) -> tuple[bytes, np.ndarray]:
     """The text of a vocabulary, and where each of its strings ends."""
     words, lengths = arrays[f"{name}_words"], arrays[f"{name}_lengths"]
-    fits = words.dtype == np.uint8 and words.ndim == 1
-    if not fits or lengths.dtype != np.uint32 or lengths.ndim != 1 or not len(lengths):
-        raise ValueError(f"the words of {name} have no lengths")
-    ends = np.cumsum(lengths, dtype=np.int64)
-    if ends[-1] != len(words):
+    fits = words.dtype == np.uint8 and lengths.dtype == np.uint32
+    fits = fits and words.ndim == lengths.ndim == 1 and len(lengths) > 0
+    if not fits or lengths.sum(dtype=np.int64) != len(words):
         raise ValueError(f"the words of {name} have other lengths")
-    return words.tobytes(), ends
+    return words.tobytes(), np.cumsum(lengths, dtype=np.int64)
 
 
 def _texts(name: str, text: bytes, ends) -> list[str]:
@@ -232,14 +230,13 @@ def _texts(name: str, text: bytes, ends) -> list[str]:
 
 
 def _rows(rows, count: int) -> np.ndarray:
-    if rows.ndim != 2 or rows.dtype not in (np.float16, np.float32):
-        raise ValueError("its vectors are no numbers of 16 or 32 bits")
-    if len(rows) != count or not rows.shape[1]:
-        raise ValueError(f"it has {len(rows):,} vectors and needs {count:,}")
-    if rows.shape[1] > limits.VECTOR_DIMENSION:
-        raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
-    if not np.isfinite(rows).all():
-        raise ValueError("a vector has values that are no numbers, but NaN or infinite")
+    fits = rows.ndim == 2 and rows.dtype in (np.float16, np.float32)
+    fits = fits and len(rows) == count and np.isfinite(rows).all()
+    if not fits or not 0 < rows.shape[1] <= limits.VECTOR_DIMENSION:
+        raise ValueError(
+            f"its vectors are not {count:,} rows of at most "
+            f"{limits.VECTOR_DIMENSION:,} numbers of 16 or 32 bits"
+        )
     return rows
 
 
@@ -247,11 +244,10 @@ def _changed(arrays, part: str, base: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """The numbers of the rows that a part has others of, and these."""
     ids = arrays[CHANGED + part]
     fits = ids.dtype == np.uint32 and ids.ndim == 1 and len(ids) > 0
-    if not fits or ids[-1] >= len(base) or (np.diff(ids.astype(np.int64)) < 1).any():
-        raise ValueError("it has changed vectors of other words than it has")
-    rows = _rows(arrays[CHANGED_ROWS + part], len(ids))
-    if rows.shape[1] != base.shape[1] or rows.dtype != base.dtype:
-        raise ValueError("it has changed vectors of another size or dtype")
+    fits = fits and ids[-1] < len(base) and (np.diff(ids.astype(np.int64)) > 0).all()
+    rows = _rows(arrays[CHANGED_ROWS + part], len(ids) if fits else 0)
+    if not fits or rows.shape[1] != base.shape[1] or rows.dtype != base.dtype:
+        raise ValueError("it has changed vectors of other words, size or dtype")
     return ids.astype(np.int64), rows
 
 

@@ -107,14 +107,6 @@ def test_what_has_no_bytes(columns):
         run(path, tokens=raw, pos=raw, lengths=np.ones(1, "int32"))
 
 
-def test_a_column_that_has_the_name_of_an_output(tmp_path, train_sentences):
-    name = "probabilities"
-    sentences = [Sentence(s.tokens, s.tags, {name: s.tags}) for s in train_sentences]
-    model = tiny("bigru", sentences, columns=(name,), num_layers=1)
-    with pytest.raises(ValueError, match="the column 'probabilities' that this tagger"):
-        model.export(tmp_path / "tagger.onnx", format="onnx")
-
-
 def test_formats_and_names_are_checked(tmp_path, tagger):
     for name, options, message in (
         ("x.onnx", {"format": "onxx"}, "unknown format 'onxx'; did you mean 'onnx'"),

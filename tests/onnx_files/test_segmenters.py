@@ -94,7 +94,7 @@ def test_what_a_file_says_of_itself_is_checked(path, tmp_path, changes, message)
     "type, message",
     [
         (onnx.TensorProto.FLOAT, "does not give 5 logits"),
-        (onnx.TensorProto.INT32, "has logits of another type than a segmenter"),
+        (onnx.TensorProto.INT32, "has other outputs than a segmenter"),
     ],
 )
 def test_a_file_with_other_outputs(type, message, path, tmp_path):
