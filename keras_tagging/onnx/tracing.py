@@ -70,8 +70,10 @@ class Tracer:
             if id(tensor) in self._values:
                 waiting.pop()
                 continue
-            node = _node(tensor)
-            needed = [t for t in _tensors(node) if id(t) not in self._values]
+            history = tensor._keras_history
+            node = history.operation._inbound_nodes[history.node_index]
+            inputs = node.arguments.keras_tensors
+            needed = [t for t in inputs if id(t) not in self._values]
             waiting += needed
             if not needed:
                 self._compute(node)
@@ -118,15 +120,6 @@ def recordable(layer):
         yield
     finally:
         layer.activation = keras.activations.mish
-
-
-def _node(tensor):
-    history = tensor._keras_history
-    return history.operation._inbound_nodes[history.node_index]
-
-
-def _tensors(node):
-    return node.arguments.keras_tensors
 
 
 @contextmanager

@@ -44,7 +44,9 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     annotated = pipeline.annotate(words if reads_words else text_of(gold))
     predicted = [_only(sentence, columns) for sentence in annotated]
     named = _parts_of_speech_named(gold) if has_derivations else gold
-    scored = columns & {*COLUMNS.values(), NER} & _annotated(named)
+    # `_` is no value
+    filled = {k for s in named for k, row in s.columns.items() if {*row} != {"_"}}
+    scored = columns & {*COLUMNS.values(), NER} & filled
     scores = raw_text_scores([_only(x, scored) for x in named], predicted)
     if has_derivations:
         derived = predicted
@@ -99,10 +101,3 @@ def _only(sentence: Sentence, names) -> Sentence:
     """A sentence with no columns but these, and without tags."""
     kept = {k: v for k, v in sentence.columns.items() if k in names}
     return replace(sentence, tags=None, columns=kept)
-
-
-def _annotated(sentences: list[Sentence]) -> set[str]:
-    """The columns with a value in some sentence: `_` is none."""
-    return {
-        name for s in sentences for name, row in s.columns.items() if set(row) != {"_"}
-    }

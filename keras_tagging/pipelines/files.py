@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
+from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.pipelines.word_sharing import write_for_keras, write_for_onnx
 from keras_tagging.runtime.folder import (
     PIPELINE,
@@ -250,7 +251,10 @@ def export_pipeline(
             write = partial(export, model, shared=shared[name])
         top_k = "top_k" in kinds.of(model).options
         of_kind = {k: x for k, x in options.items() if k != "top_k" or top_k}
-        _export(write, path, format=format, **of_kind)
+        try:
+            write(path, format=format, **of_kind)
+        except NoRecurrentLayer:  # one with nothing to compute in 8 bits
+            write(path, format=format, **of_kind | {"int8": False})
         if format == "onnx":
             described[name] = {"sha256": sha256_of(path)}
     if described:
@@ -274,19 +278,6 @@ def _unexportable(model, format: str) -> str | None:
     if format == "tf_saved_model" and not getattr(model, "served_layers", True):
         return "its search is in NumPy, which no SavedModel has"
     return None
-
-
-def _export(write, path: Path, *, int8: bool = False, **options) -> None:
-    """Export a part; with `int8` one without recurrent layers as it is."""
-    if not int8:
-        write(path, **options)
-        return
-    from keras_tagging.onnx import NoRecurrentLayer
-
-    try:
-        write(path, int8=True, **options)
-    except NoRecurrentLayer:
-        write(path, **options)
 
 
 # The state of a training

@@ -221,18 +221,12 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     read = [name for name in names if name and field_of(name) in model.input_columns]
     if read:
         predicted = {
-            split: _with_predicted(sentences, read, tagger)
+            split: _labelled(sentences, tagger.tag([x.tokens for x in sentences]), read)
             for split, sentences in corpus.splits()
             if split != "train" or tagged is None
         }
         corpus = replace(corpus, **({"train": tagged} if tagged else {}), **predicted)
     return model, corpus
-
-
-def _with_predicted(sentences: list[Sentence], names, tagger) -> list[Sentence]:
-    """The sentences with what a tagger predicts in some of its columns."""
-    tagged = tagger.tag([sentence.tokens for sentence in sentences])
-    return _labelled(sentences, tagged, names)
 
 
 def _labelled(sentences, labels, names) -> list[Sentence]:

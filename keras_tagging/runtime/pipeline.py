@@ -65,17 +65,12 @@ class TextPipeline(Exported):
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
             )
         for name, model in self.parts.items():
-            kind, kind_of_model = kind_of_part(name), getattr(model, "kind", None)
-            if kind is None or kind_of_model != kind:
-                keyword = (
-                    kind_of_model.replace("-", "_")
-                    if kind_of_model in stages()
-                    else ENTITIES
-                )
+            kind = kind_of_part(name)
+            if kind is None or getattr(model, "kind", None) != kind:
                 raise ValueError(
                     f"{name}= is a {type(model).__name__}, not a {kind or 'tagger'}: "
-                    f"give it as {keyword}=; the parts of a pipeline are "
-                    f"{', '.join(stages())}, and taggers by names in small letters"
+                    f"the parts of a pipeline are {', '.join(stages())}, and taggers "
+                    f"by names in small letters, such as {ENTITIES}="
                 )
         self.metadata = {}
         self._check_columns()

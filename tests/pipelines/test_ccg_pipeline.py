@@ -90,7 +90,7 @@ def test_it_derives_words(pipeline, ccg_parser, tagger, found):
         pipeline.derive(TEXT)
     with pytest.raises(AttributeError, match="a pipeline has no derive: call annotate"):
         Pipeline(tagger=tagger).derive(WORDS)
-    with pytest.raises(ValueError, match="give it as ccg_parser="):
+    with pytest.raises(ValueError, match="tagger= is a CCGParser, not a tagger"):
         Pipeline(None, ccg_parser)
 
 

@@ -322,8 +322,8 @@ def test_several_taggers_of_chunks(chunker, entities):
 def test_what_is_no_pipeline_is_refused(tagger, parser, chunker, entities):
     for parts, message in (
         ({}, "or some of them"),
-        ({"tagger": parser}, "tagger= is a Parser, .* give it as parser="),
-        ({"tagger": [tagger, chunker]}, "tagger= is a list, .* give it as entities="),
+        ({"tagger": parser}, "tagger= is a Parser, not a tagger"),
+        ({"tagger": [tagger, chunker]}, "tagger= is a list, .* such as entities="),
         ({"Ner": tagger}, "Ner= is a Tagger, .* by names in small letters"),
         ({"tagger": tagger, "chunks": chunker}, "several models .* the column 'pos'"),
         (
