@@ -183,30 +183,6 @@ def test_without_a_segmenter_a_line_is_a_sentence(tagger, parser):
         list(Pipeline(parser=parser).annotate("no tags here"))
 
 
-def test_spans_of_chunk_tags(chunker):
-    pipeline = Pipeline(tagger=chunker)
-    assert pipeline.gives_spans
-    text = "the dog barks quickly 1984 Paris\n\n the cats\n"
-    pairs = chunker.tag(
-        [line.split() for line in text.split("\n\n")], probabilities=True
-    )
-    count = 0
-    for sentence, labels in zip(pipeline.annotate(text), pairs, strict=True):
-        tags, values = zip(*labels["feats"], strict=True)
-        assert sentence.columns["feats"] == list(tags)
-        starts = [i for i, tag in enumerate(tags) if tag[0] == "B"]
-        assert len(sentence.spans) == len(starts)
-        for span, i in zip(sentence.spans, starts, strict=True):
-            end = next((j for j in range(i + 1, len(tags)) if tags[j][0] != "I"), None)
-            words = slice(i, end)
-            assert span.label == tags[i][2:]
-            assert span.probability == min(values[words])
-            assert span.text == text[span.start : span.end]
-            assert span.text.split() == sentence.tokens[words]
-            count += 1
-    assert count > 2
-
-
 def test_tags_without_a_column(train_sentences, tmp_path):
     """They are in the column that the corpus of the tagger had them in, if it says."""
     model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
