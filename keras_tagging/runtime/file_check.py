@@ -63,6 +63,8 @@ MESSAGES = {
     "size": _fields("1:v 2:b 3:b"),
 }
 UNUSUAL = "is no ONNX file, or is not written as an export is"
+#: the field of a tensor that names another file
+FILES = ("tensor", 13)
 EXTERNAL = "keeps weights in another file, which is not opened"
 # keys of fields
 GRAPH = 7 << 3 | BYTES
@@ -112,7 +114,7 @@ def _walk(content, at, end, message, depth) -> dict:
         if key > 0x7F:
             key, at = _varint(content, at - 1)
         if key not in fields:
-            raise ValueError(UNUSUAL)
+            raise ValueError(EXTERNAL if (message, key >> 3) == FILES else UNUSUAL)
         wire = key & 7
         if wire in (VARINT, BYTES):
             value = content[at]

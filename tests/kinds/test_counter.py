@@ -196,5 +196,5 @@ def test_a_file_with_other_outputs(onnx_file, monkeypatch):
     outputs = counter.OnnxCounter.outputs({}) | {"counts": Output("float", -1)}
     wrong = classmethod(lambda cls, about: outputs)
     monkeypatch.setattr(counter.OnnxCounter, "outputs", wrong)
-    with pytest.raises(ValueError, match=r"tensor\(int32\) of 2 axes, not tensor\(fl"):
+    with pytest.raises(ValueError, match="has other outputs than a counter"):
         runtime.load(onnx_file)
