@@ -10,8 +10,6 @@ from keras_tagging.cli.loading import load_model, set_beam
 from keras_tagging.cli.messages import remark, show
 from keras_tagging.cli.options import BeamWidth, Run, refuse
 
-AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
-
 
 def export(
     run: Run,
@@ -67,41 +65,7 @@ def export(
         refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
     if out.suffix != ".onnx":
         model.export(out, format="tf_saved_model", **options)
-        show(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
+        show(f"Written to {out}: serve it with TensorFlow")
         return
     model.export(out, format="onnx", **options)
-    written = f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime"
-    show(written, onnx_signature(out))
-
-
-def signature(folder) -> str:
-    """The inputs and outputs of a SavedModel."""
-    import tensorflow as tf
-
-    def listed(specs):
-        return ", ".join(
-            f"{name} ({', '.join(AXES[: len(spec.shape)])}) {spec.dtype.name}"
-            for name, spec in sorted(specs.items())
-        )
-
-    served = tf.saved_model.load(folder).signatures["serving_default"]
-    _, takes = served.structured_input_signature
-    return f"takes {listed(takes)}\ngives {listed(served.structured_outputs)}"
-
-
-def onnx_signature(file) -> str:
-    """The inputs that an ONNX file needs, and its outputs."""
-    import onnx
-
-    def listed(values):
-        return ", ".join(
-            f"{value.name} ({', '.join(axis.dim_param for axis in shape.dim)}) "
-            + onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()
-            for value in sorted(values, key=lambda value: value.name)
-            if (shape := value.type.tensor_type.shape)
-        )
-
-    graph = onnx.load(file, load_external_data=False).graph
-    constants = {constant.name for constant in graph.initializer}
-    needed = [value for value in graph.input if value.name not in constants]
-    return f"takes {listed(needed)}\ngives {listed(graph.output)}"
+    show(f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime")

@@ -1,6 +1,7 @@
 """Corpora, sentences and models that commands load."""
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ class Reading:
     def options(self) -> dict:
         """The options of the format."""
         return pairs("--option", self.option)
+
+    @property
+    def quoted(self) -> list[str]:
+        """The options as a shell takes them."""
+        return [f"--option {shlex.quote(pair)}" for pair in self.option or ()]
 
     def corpus(
         self,

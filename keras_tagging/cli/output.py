@@ -1,10 +1,8 @@
 """The output of the program: tables of figures, and what to do next."""
 
-import shlex
 import sys
 from collections.abc import Iterable, Mapping
 
-from keras_tagging import kinds
 from keras_tagging.cli.messages import is_quiet
 from keras_tagging.data import Corpus
 from keras_tagging.utils.tables import aligned
@@ -37,39 +35,6 @@ def summary(corpus: Corpus) -> str:
         if files and files != [corpus.name]:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             lines.append(f"  {name}: {files[0]}{more}")
-    return "\n".join(lines)
-
-
-def untrainable(model) -> str | None:
-    """A line about the non-projective trees of a parser's training sentences."""
-    nonprojective = model.metadata.get("nonprojective", {})
-    count = nonprojective.get("sentences")
-    if not count:
-        return None
-    treatment = nonprojective["treatment"]
-    return f"{count:,} training sentences are not projective: {treatment}"
-
-
-def next_commands(out, where: str | None, reading, model) -> str:
-    """Commands to try next with a trained model.
-
-    Args:
-        out: the folder of the model.
-        where: a corpus to evaluate it on, if there is one.
-        reading: the `Reading` of that corpus.
-        model: the model.
-    """
-    options, command = reading.option or (), kinds.of(model).command
-    quoted = {pair: f"--option {shlex.quote(pair)}" for pair in options}
-    columns = [text for pair, text in quoted.items() if pair.startswith("columns=")]
-    lines = []
-    if where:
-        parts = [where, *quoted.values()]
-        parts += [f"--format {reading.format}"] if reading.format else []
-        lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
-    lines.append(" ".join([f"  keras-tagging {command} {out} FILE", *columns]))
-    if model.served_layers and hasattr(model, "serving"):
-        lines.append(f"  keras-tagging export {out} {out}/served")
     return "\n".join(lines)
 
 

@@ -15,11 +15,9 @@ from keras_tagging.cli.messages import show
 from keras_tagging.cli.options import Entities, Pairs, Recipe, pairs, refuse
 from keras_tagging.cli.output import (
     figures,
-    next_commands,
     progress,
     scores_table,
     summary,
-    untrainable,
 )
 from keras_tagging.cli.progress import PipelineProgress, epoch_bars
 from keras_tagging.cli.training_options import (
@@ -201,12 +199,17 @@ def train_model(
             teacher=teacher,
             **fitting.limits,
         )
-    if skipped := untrainable(model):
-        show(skipped)
+    trees = model.metadata.get("nonprojective", {})
+    if count := trees.get("sentences"):
+        show(f"{count:,} training sentences are not projective: {trees['treatment']}")
     if scores:
         show(f"\n{figures(scores, model.lower_is_better)}")
-    commands = next_commands(out, source.unseen(data), source.reading, model)
-    show(f"\nWritten to {out}. Next:", commands)
+    show(f"\nWritten to {out}. Next:")
+    if unseen := source.unseen(data):
+        parts = [f"--corpus {unseen}", *source.reading.quoted]
+        parts += [f"--format {source.reading.format}"] * bool(source.reading.format)
+        show(f"  keras-tagging evaluate {out} {' '.join(parts)}")
+    show(f"  keras-tagging {kind.command} {out} FILE")
 
 
 def train_pipeline(

@@ -218,7 +218,7 @@ class Start:
         if self.init is not None:
             options = {"keep_labels": self.keep_labels, "frozen": self.freeze or ()}
             model = other.retarget(data.train, seed=seed, **options, **settings)
-            return model, [f"Starts from {self.init}: {news(other, model)}"]
+            return model, [f"Starts from {self.init}"]
         if self.corpus_words:
             settings = self._with_vectors(arch, data, recipe, settings)
         model = keras_tagging.build(arch, recipe=recipe, seed=seed, **settings)
@@ -251,18 +251,6 @@ class Start:
 def normalisation(name: str | None) -> str | None:
     """That of vectors whose words are looked up after a normalisation."""
     return None if name == "dinarelli" else name
-
-
-def news(source, model) -> str:
-    """A line about the words and tags that a tagger has beside its initial ones."""
-    columns = zip(model.label_columns, source.label_columns, strict=True)
-    labels = [({*new.labels}, {*old.labels}) for new, old in columns]
-    new_tags = sum(len(new - old) for new, old in labels)
-    kept = sum(len(new & old) for new, old in labels)
-    before = sum(len(old) for _, old in labels)
-    words = len(model.vocabularies.get("word", ()))
-    words -= len(source.vocabularies.get("word", ()))
-    return f"{words:,} new words, {new_tags} new tags, and {kept} of its {before} tags"
 
 
 def vectors_summary(vectors, model, sentences) -> str:

@@ -1,5 +1,6 @@
 """Named entities of one corpus on the sentences of another one, such as a treebank."""
 
+import os
 from dataclasses import replace
 from itertools import accumulate, chain
 
@@ -58,7 +59,7 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
         )
     tagged = _in_order(tagged, sentences)
     ends = [_ends(x) for x in (sentences, tagged)]
-    _check_texts(sentences, tagged, *ends)
+    _check_texts(sentences, tagged, ends[0])
     words, others = ([0, *chain.from_iterable(x)] for x in ends)
     starts = {}  # the label of the entity that begins at a character, and its end
     place = 0
@@ -110,34 +111,18 @@ def _ends(sentences: list[Sentence]) -> list[list[int]]:
     return [[next(sizes) for _ in sentence.tokens] for sentence in sentences]
 
 
-def _check_texts(sentences, tagged, ends, others) -> None:
+def _check_texts(sentences, tagged, ends) -> None:
     one, other = (
         "".join("".join(token.split()) for s in x for token in s.tokens)
         for x in (sentences, tagged)
     )
     if one == other:
         return
-    pairs = enumerate(zip(one, other, strict=False))
-    place = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
-    numbers = (
-        next((n for n, row in enumerate(x, 1) if row and place < row[-1]), len(x))
-        for x in (ends, others)
-    )
+    place = len(os.path.commonprefix([one, other]))
+    number = next((n for n, row in enumerate(ends) if row and place < row[-1]), -1)
+    name = sentences[number].sent_id or number % len(sentences) + 1
     shown = [text[max(0, place - 10) : place + 20] for text in (one, other)]
-    mine, theirs = numbers
-    ids = {sentence.sent_id for sentence in tagged} - {None}
-    if ids and (name := sentences[mine - 1].sent_id) not in ids:
-        raise ValueError(
-            f"the entities lack sentence {name} of the treebank: give those of all its "
-            "sentences, with the same # sent_id"
-        )
     raise ValueError(
-        f"the texts differ: {_named(sentences, mine)} of the treebank has "
-        f"{shown[0]!r}, and {_named(tagged, theirs)} of the entities {shown[1]!r}, "
-        "without blanks: give entities of the same sentences, in the same order or "
-        "with the same # sent_id"
+        f"the texts differ: sentence {name} of the treebank has {shown[0]!r}, and the "
+        f"entities {shown[1]!r}, without blanks: give those of the same sentences"
     )
-
-
-def _named(sentences: list[Sentence], number: int) -> str:
-    return f"sentence {sentences[number - 1].sent_id or number}"

@@ -151,21 +151,15 @@ def _downloaded(name: str, corpus: PublicCorpus) -> dict[str, Path]:
 
 def check_name(name: str) -> None:
     """Raise a CorpusError that lists the names, unless this is one of them."""
-    if name != "demo" and name not in PUBLIC:
-        raise CorpusError(
-            f"{name}: no corpus has this name; name one of "
-            f"{', '.join(NAMES)}{_nearest(name)}"
-        )
+    if name not in NAMES:
+        raise CorpusError(unknown(name))
 
 
 def unknown(name: object) -> str:
     """The message for a corpus that is neither a path nor a known name."""
+    near = nearest(str(name).lower(), NAMES)
+    hint = f" (did you mean {near!r}?)" if near else ""
     return (
         f"{name}: no such corpus (tried a file, a directory, a pattern and the known "
-        f"names); check the path, or name one of {', '.join(NAMES)}{_nearest(name)}"
+        f"names); check the path, or name one of {', '.join(NAMES)}{hint}"
     )
-
-
-def _nearest(name: object) -> str:
-    near = nearest(str(name).lower(), NAMES)
-    return f" (did you mean {near!r}?)" if near else ""

@@ -86,14 +86,11 @@ def find_named(source: str | Path, group: str) -> str:
             offline = f" (gensim-data, which has more, cannot be asked: {reason})"
     if name in there:
         return _download(name, there[name])
-    kind, near = KINDS[group], nearest(name, [*here, *there])
-    names = ", ".join(here) or "none"
+    near = nearest(name, [*here, *there])
+    hint = f"; did you mean {near!r}?" if near else ""
     raise ValueError(
-        f"{name}: no such file, and no {kind} have this name (installed: {names}"
-        + (f"; of gensim-data: {', '.join(there)}" if there else "")
-        + ")"
-        + (f"; did you mean {near!r}?" if near else "")
-        + f"; {_REMEDY}{offline}"
+        f"{name}: no such file, and no {KINDS[group]} have this name (there are "
+        f"{', '.join([*here, *there]) or 'none'}){hint}; {_REMEDY}{offline}"
     )
 
 

@@ -167,7 +167,7 @@ def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     assert out.splitlines()[3] == line
 
 
-def test_a_parser_says_which_tags_it_reads(program, parser_dir, treebank, tmp_path):
+def test_a_parser_says_which_tags_it_reads(program, parser_dir, treebank):
     metadata = json.loads((parser_dir / "metadata.json").read_text())
     assert metadata["tags"] == {"column": "pos", "from": "the input"}
     args = ["evaluate", parser_dir, "--corpus", treebank, "--split", "dev"]
@@ -178,9 +178,6 @@ def test_a_parser_says_which_tags_it_reads(program, parser_dir, treebank, tmp_pa
     report = json.loads(program(*args, "--json")[1])
     assert report["tags"] == "reads the tags in the column pos, as the input has them"
     assert "tag_accuracy" not in report and "figures_with_gold_tags" not in report
-    page = tmp_path / "page.html"
-    program("analyse", parser_dir, *args[2:], "--out", page)
-    assert "reads the tags in the column pos, as the input has them" in page.read_text()
 
 
 def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch):
@@ -250,7 +247,6 @@ def test_broken_trees_are_told_with_their_line(failing, treebank, tmp_path):
     line = text[0].count("\n") + 5
     message = failing("train", "lstm-parser", "--corpus", path, "--out", tmp_path / "x")
     assert f"{path}:{line}: " in message
-    assert "have the head 0" in message
 
 
 def test_what_taggers_and_parsers_have_not(failing, parser_dir, run_dir, tmp_path):

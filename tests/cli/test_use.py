@@ -6,8 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from keras_tagging import load, load_corpus
-from keras_tagging.cli.loading import Reading
-from keras_tagging.cli.output import next_commands
 from keras_tagging.data import Sentence, write
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -137,17 +135,6 @@ def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch
     assert "name its --format" in failing(*given, stdin=rows)
 
 
-def test_next_commands_name_columns():
-    columns = 'columns={"pos": 1}'
-    reading = Reading("conll", ["tag_column=2", columns])
-    model = SimpleNamespace(kind="tagger", served_layers=[])
-    lines = next_commands("out", "c", reading, model).splitlines()
-    given = f"--option '{columns}'"
-    where = f"--corpus c --option tag_column=2 {given} --format conll"
-    assert lines[0] == f"  keras-tagging evaluate out {where}"
-    assert lines[1] == f"  keras-tagging tag out FILE {given}"
-
-
 def test_tag_refuses_what_the_output_cannot_hold(failing, run_dir):
     odd = '{"tokens": ["a\\tb"]}\n'
     assert "jsonl" in failing("tag", run_dir, "--format", "jsonl", stdin=odd)
@@ -161,8 +148,7 @@ def test_export(program, run_dir, tmp_path):
 
     code, out, err = program("export", run_dir, tmp_path / "served", "--top-k", 3)
     assert (code, err) == (0, "")
-    assert "\ntakes lengths (batch) int32, tokens (batch, time) string\n" in out
-    assert "tags (batch, time) string, top_probabilities (batch, time, k)" in out
+    assert out == f"Written to {tmp_path}/served: serve it with TensorFlow\n"
     serve = tf.saved_model.load(tmp_path / "served").signatures["serving_default"]
     tokens = tf.constant([["Who", "read", "it"]])
     served = serve(tokens=tokens, lengths=tf.constant([3]))
