@@ -26,11 +26,11 @@ from keras_tagging.cli.training_options import (
     Data,
     Distillation,
     Fitting,
-    Parts,
     Start,
     check_plan,
     check_there,
     check_values,
+    parts_of,
     settings_by_part,
     words_line,
 )
@@ -113,7 +113,7 @@ def train(
     settings = also(context, "settings", settings)
     if arch == "pipeline":
         refuse(SINGLE, vars(start) | vars(distillation))
-        chosen = Parts(parts, entities, segmenter)
+        chosen = (parts, entities, segmenter)
         train_pipeline(out, source, chosen, recipe, settings, fitting)
     else:
         of_pipelines = {"parts": parts, "entities": entities, "segmenter": segmenter}
@@ -215,12 +215,17 @@ def train_model(
 def train_pipeline(
     out: Path,
     source: Data,
-    chosen: Parts,
+    chosen: tuple[str | None, str | None, str | None],
     recipe: str,
     settings: list[str] | None,
     fitting: Fitting,
 ) -> None:
-    """Train the parts of a pipeline in a folder, and print its figures from text."""
+    """Train the parts of a pipeline in a folder, and print its figures from text.
+
+    Args:
+        chosen: `parts`, `entities` and `segmenter` of the command.
+    """
+    _, entities, segmenter = chosen
     single = ("monitor", "tensorboard", "devices")
     refuse(SINGLE, {name: getattr(fitting, name) for name in single})
     if pipeline_files.is_finished(out) and not fitting.force:
@@ -232,7 +237,7 @@ def train_pipeline(
     settings = [text for text in settings or () if not text.startswith(f"{LANGUAGE}=")]
     by_part = settings_by_part(settings)
     derived = holds_derivations(source.corpus, source.reading.format)
-    named = chosen.named(source.corpus, derived)
+    named = parts_of(*chosen, source.corpus, derived)
     plan = PipelinePlan(named, settings=by_part, recipe=recipe, seed=fitting.seed)
     again = fitting.force or not fitting.resume
     going_on = not again and (out / pipeline_files.TRAINING).exists()
@@ -240,7 +245,7 @@ def train_pipeline(
         check_plan(plan, language)
     wanted = kinds_reading(plan.parts)
     default = None if derived else "conllu"
-    data = source.load(fitting.seed, chosen.entities, default=default, **wanted)
+    data = source.load(fitting.seed, entities, default=default, **wanted)
     start_program()
     from keras_tagging import pipelines
 
@@ -253,7 +258,7 @@ def train_pipeline(
     if not data.dev:
         show("No development sentences (see --dev-share): the last epochs are kept")
     with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
-        options = {"again": again, "segmenter": chosen.segmenter, **fitting.limits}
+        options = {"again": again, "segmenter": segmenter, **fitting.limits}
         pipeline = pipelines.train_pipeline(data, out, plan, bars, **options)
     for split, sentences in data.splits():
         if split != "train":

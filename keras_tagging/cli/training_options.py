@@ -336,47 +336,38 @@ class Distillation:
         )
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Which parts a pipeline gets.
+def parts_of(
+    parts: str | None,
+    entities: str | None,
+    segmenter: str | None,
+    corpus: str,
+    derived: bool,
+) -> tuple[str, ...]:
+    """The parts of a pipeline to train.
 
     Args:
         parts, entities, segmenter: as in the command.
+        corpus: that they learn from.
+        derived: whether it has derivations.
+
+    Raises:
+        ValueError: if a part has nothing to learn from.
     """
-
-    parts: str | None = None
-    entities: str | None = None
-    segmenter: str | None = None
-
-    def named(self, corpus, derived: bool) -> tuple[str, ...]:
-        """The parts to train.
-
-        Args:
-            corpus: that they learn from.
-            derived: whether it has derivations.
-
-        Raises:
-            ValueError: if a part has nothing to learn from.
-        """
-        if self.parts is None:
-            named = CCG_PARSERS[:1] if derived else PARTS
-            if self.segmenter is not None:
-                named = tuple(name for name in named if name != "segmenter")
-        else:
-            named = tuple(self.parts.split(","))
-        if self.entities is not None:
-            named += (ENTITIES,)
-        elif ENTITIES in named:
-            raise ValueError(
-                f"--parts {self.parts}: give the corpus of the entities, --entities"
-            )
-        if derived and "segmenter" in named:
-            raise ValueError(
-                f"{corpus} has no text for a segmenter: give --segmenter en"
-            )
-        if {*CCG_PARSERS} & {*named} and not derived:
-            raise ValueError(f"{corpus} has no derivations: give .auto files")
-        return named
+    if parts is not None:
+        named = tuple(parts.split(","))
+    elif derived:
+        named = CCG_PARSERS[:1]
+    else:
+        named = tuple(x for x in PARTS if segmenter is None or x != "segmenter")
+    if entities is not None:
+        named += (ENTITIES,)
+    elif ENTITIES in named:
+        raise ValueError(f"--parts {parts}: give the corpus of --entities")
+    if derived and "segmenter" in named:
+        raise ValueError(f"{corpus} has no text for a segmenter: give --segmenter en")
+    if {*CCG_PARSERS} & {*named} and not derived:
+        raise ValueError(f"{corpus} has no derivations: give .auto files")
+    return named
 
 
 def settings_by_part(settings: list[str] | None) -> dict[str, dict]:

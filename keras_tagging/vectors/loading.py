@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +105,7 @@ def load_vectors(
     path = find_named(path, VECTORS)
     encoding = "utf-8" if encoding is None else encoding
     forms = None if vocabulary is None else _forms(vocabulary, normalise)
-    wanted = None if forms is None else _wanted(forms)
+    wanted = forms and frozenset(UNKNOWN_ROWS).union(*forms.values())
     if path.endswith(SUFFIX):
         return _sound(path, _load_stored(path, wanted, limit))
     with opened(path) as stream:
@@ -114,7 +113,8 @@ def load_vectors(
         if kind != "pickle":
             selection = Selection(path, wanted, encoding, stream.most)
             options = [_digest(forms), limit, encoding]
-            folder = None if kind == "binary" and forms is None else folder_of(cache)
+            folder = cache_folder() / "vectors" if cache in (None, True) else cache
+            folder = None if kind == "binary" and forms is None else folder
             extra = forms or {} if kind == "fasttext" else sizes
             del forms  # they are large if the vocabulary is
 
@@ -123,7 +123,7 @@ def load_vectors(
                     _READERS[kind](stream, selection, extra, limit)
                 return _sound(path, selection.vectors())
 
-            return cached(path, options, folder, read)
+            return cached(path, options, Path(folder), read) if folder else read()
     if not allow_pickle:
         raise ValueError(
             f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any "
@@ -173,10 +173,6 @@ def _digest(forms: dict[str, tuple[str, ...]] | None) -> str | None:
     return digest.hexdigest()
 
 
-def _wanted(forms: dict[str, tuple[str, ...]]) -> frozenset[str]:
-    return frozenset(UNKNOWN_ROWS).union(*forms.values())
-
-
 def _load_stored(path, wanted, limit) -> WordVectors:
     """The vectors of a file of `save_vectors`."""
     try:
@@ -185,14 +181,21 @@ def _load_stored(path, wanted, limit) -> WordVectors:
         raise
     except UNREADABLE as error:
         raise ValueError(f"{path}: is damaged ({error}): write it again") from None
+    composed = whole.composed
+    whole = replace(whole, words=whole.words[:limit], matrix=whole.matrix[:limit])
     if wanted is None:
-        return replace(whole, words=whole.words[:limit], matrix=whole.matrix[:limit])
-    selection = Selection(path, wanted, "utf-8", sys.maxsize)
-    selection.composed |= whole.composed
-    for row, word in enumerate(whole.words[:limit]):
-        if (form := selection.wanted_form(word)) is not None:
-            selection.add(form, whole.matrix[row])
+        return whole
+    selection = _selected(path, whole, wanted)
+    selection.composed |= composed
     return selection.vectors()
+
+
+def _selected(path, whole: WordVectors, wanted: frozenset[str]) -> Selection:
+    selection = Selection(path, wanted, "utf-8", sys.maxsize)
+    for word, vector in zip(whole.words, whole.matrix, strict=True):
+        if (form := selection.wanted_form(word)) is not None:
+            selection.add(form, vector)
+    return selection
 
 
 def _load_native(path, wanted, forms, limit) -> WordVectors:
@@ -204,19 +207,16 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
         loaded = KeyedVectors.load(path, mmap=None if forms is None else "r")
     # A damaged or foreign pickle can raise anything.
     except Exception as error:
-        raise ValueError(
-            f"{path}: gensim cannot load it ({error}): save it again"
-        ) from error
+        what = f"{path}: gensim cannot load it ({error}): save it again"
+        raise ValueError(what) from error
     keyed = getattr(loaded, "wv", loaded)
     if not isinstance(keyed, KeyedVectors):
         raise ValueError(f"{path}: holds a {type(keyed).__name__}, not word vectors")
+    whole = composed(keyed)
+    whole = WordVectors(whole.words[:limit], whole.matrix[:limit])
     if forms is None:
-        whole = composed(keyed)
-        return WordVectors(whole.words[:limit], whole.matrix[:limit])
-    selection = Selection(path, wanted, "utf-8", sys.maxsize)
-    for word, row in islice(keyed.key_to_index.items(), limit):
-        if (form := selection.wanted_form(word)) is not None:
-            selection.add(form, keyed.vectors[row])
+        return whole
+    selection = _selected(path, whole, wanted)
     for word, others in forms.items():
         if selection.lacks(others) and can_compose(keyed, word):
             selection.add(word, keyed.get_vector(word))
@@ -276,20 +276,8 @@ def read_stored(path: Path) -> WordVectors:
     return WordVectors(words, matrix.astype(np.float32, copy=False), composed)
 
 
-def folder_of(cache: str | Path | bool | None) -> Path | None:
-    """The folder of the cache, or None for no cache.
-
-    Args:
-        cache: a folder; False for no cache; None or True for `vectors` beside the
-            downloaded corpora.
-    """
-    if cache is False:
-        return None
-    return cache_folder() / "vectors" if cache in (None, True) else Path(cache)
-
-
 def cached(
-    path: str, options: list, folder: Path | None, read: Callable[[], WordVectors]
+    path: str, options: list, folder: Path, read: Callable[[], WordVectors]
 ) -> WordVectors:
     """The vectors from the cache, or else from `read`, which are then cached.
 
@@ -299,10 +287,10 @@ def cached(
     Args:
         path: the file of vectors, identified by its path, size and time.
         options: everything else that the vectors depend on, as JSON values.
-        folder: the folder of the cache; None for no cache.
+        folder: the folder of the cache.
         read: function that reads the vectors.
     """
-    if folder is None or not os.path.isfile(path):
+    if not os.path.isfile(path):
         return read()
     state = os.stat(path)
     key = [_VERSION, os.path.realpath(path), state.st_size, state.st_mtime_ns, options]

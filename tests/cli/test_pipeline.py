@@ -336,7 +336,7 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
     run += [option for pair in own for option in ("--set", pair)]
     assert "settings of the entities, which is not trained" in failing(*run)
     error = failing(*run[:5], "entities", *run[6:8])
-    assert "give the corpus of the entities, --entities" in error
+    assert "give the corpus of --entities" in error
     error = failing(*run, "--entities", treebank)
     assert "its tags, such as" in error and not out.exists()
     (tmp_path / "other.iob2").write_text("1\tParis\tB-LOC\n2\t.\tO\n")

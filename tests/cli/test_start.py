@@ -13,8 +13,8 @@ from keras_tagging.cli.commands import command as as_command
 from keras_tagging.cli.loading import Reading, holds_derivations, kinds_reading
 from keras_tagging.cli.training_options import (
     Data,
-    Parts,
     Start,
+    parts_of,
     settings_by_part,
 )
 from keras_tagging.data import Corpus, Sentence
@@ -75,20 +75,26 @@ def test_which_corpora_have_derivations(tmp_path):
     assert holds_derivations("x.txt", "auto") and not holds_derivations("a.auto", "pos")
 
 
-def test_parts_by_the_corpus():
-    assert Parts().named("x", True) == ("ccg-parser",)
-    assert Parts().named("x", False) == ("segmenter", "tagger", "parser")
-    own = Parts(segmenter="en")
-    assert own.named("x", False) == ("tagger", "parser")
-    own = ("tagger", "ccg-shift-reduce")
-    assert Parts(",".join(own)).named("x", True) == own
-    wrong = {
-        "no text for a segmenter": ("segmenter", True),
-        "no derivations": ("ccg-parser", False),
-    }
-    for message, (parts, derived) in wrong.items():
+@pytest.mark.parametrize(
+    ("parts", "segmenter", "derived", "expected"),
+    [
+        (None, None, True, "ccg-parser"),
+        (None, None, False, "segmenter,tagger,parser"),
+        (None, "en", False, "tagger,parser"),
+        ("tagger,ccg-shift-reduce", None, True, "tagger,ccg-shift-reduce"),
+    ],
+)
+def test_parts_by_the_corpus(parts, segmenter, derived, expected):
+    assert parts_of(parts, None, segmenter, "x", derived) == (*expected.split(","),)
+    both = parts_of(parts, "names", segmenter, "x", derived)
+    assert both == (*expected.split(","), "entities")
+    for wrong, has_derivations, message in (
+        ("segmenter", True, "no text for a segmenter"),
+        ("ccg-parser", False, "no derivations"),
+        ("entities", derived, "give the corpus of --entities"),
+    ):
         with pytest.raises(ValueError, match=message):
-            Parts(parts).named("x", derived)
+            parts_of(wrong, None, None, "x", has_derivations)
 
 
 def test_settings_of_parts():
