@@ -108,19 +108,12 @@ def reproduce(
         print(settings_markdown(published))
         return
     from keras_tagging.experiments.reproduction import corpus as corpora
-    from keras_tagging.experiments.reproduction import jobs as checks
-    from keras_tagging.experiments.reproduction.plan import (
-        add_corpus,
-        jobs_table,
-        make_plan,
-        summary,
-    )
+    from keras_tagging.experiments.reproduction import jobs as planning
 
-    checks.check_table_options(published, punctuation, dev_share)
     trees = corpora.is_of_parsers(published)
     files = {"dev": dev, "test": test, "errors": reading.errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
-    source = checks.check_embeddings(published, embeddings)
+    source = planning.check_embeddings(published, embeddings)
     info = {
         "paper": paper,
         "table": table,
@@ -128,24 +121,24 @@ def reproduce(
         "reading": corpora.reading(corpus, reading.format, reading.options, **files),
         "dev_share": dev_share,
         "recipe": recipe,
-        "settings": checks.check_scale(published, scaled),
+        "settings": planning.check_scale(published, scaled),
         "epochs": epochs,
         "embeddings": source,
-        "embeddings checksum": checks.embeddings_checksum(source),
+        "embeddings checksum": planning.embeddings_checksum(source),
         "punctuation": punctuation or published.punctuation,
     }
-    plan = make_plan(published, info, store, rows, range(1, seeds + 1))
+    plan = planning.make_plan(published, info, store, rows, range(1, seeds + 1))
     if corpus is None and not dry_run:
         raise ValueError("--corpus is missing: name the corpus to train and measure on")
-    data = add_corpus(plan, named=bool(rows)) if corpus is not None else None
+    data = planning.add_corpus(plan, named=bool(rows)) if corpus is not None else None
     if dry_run:
         of_corpus = ("corpus", "reading") if data is None else ()
         store.check({k: v for k, v in info.items() if k not in of_corpus})
-        print(f"{summary(plan, data)}\n\n{jobs_table(plan)}")
+        print(f"{planning.summary(plan, data)}\n\n{planning.jobs_table(plan)}")
         return
     with store.locked():
         store.open(info)
-        log(summary(plan, data, jobs))
+        log(planning.summary(plan, data, jobs))
         del data
         run(plan, jobs)
 

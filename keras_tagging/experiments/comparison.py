@@ -149,11 +149,8 @@ def compare(
         raise ValueError(f"{figure} has no levels, so no beta: word and sent have them")
     finest = "tokens" if figure in BY_TOKENS else "sentences"
     units = units or finest
-    if units not in ("tokens", "sentences") or (units, finest) == (
-        "tokens",
-        "sentences",
-    ):
-        known = "sentences" + " or tokens" * (finest == "tokens")
+    if units not in ("sentences", finest):
+        known = " or ".join(dict.fromkeys(("sentences", finest)))
         raise ValueError(f"{figure} is tested by {known}, not by {units}")
     if figure == "f1" and figure in kinds.of(first[0]).figures:
         inventories = [{tag for s in sentences for tag in s.tags}]

@@ -1,6 +1,6 @@
 """Measuring the systems of a published table: see `keras-tagging reproduce`.
 
-`jobs` and `plan` say what there is to run. `work` runs one job in a process of its own,
+`jobs` says what there is to run. `work` runs one job in a process of its own,
 and `run` starts these processes. `store` keeps the results, and `report` compares them
 with the published figures.
 """

@@ -76,6 +76,8 @@ def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -
     The share of a table is drawn from the training and development sentences, again for
     each seed. The share of --dev-share is the same for all seeds.
     """
+    if None not in (table.held_out, share):
+        raise ValueError(f"--dev-share: the table holds out {table.held_out} itself")
     if table.held_out is not None:
         corpus.train, corpus.dev = corpus.train + corpus.dev, []
         hold_out(corpus, table.held_out, seed)

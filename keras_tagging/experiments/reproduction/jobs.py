@@ -4,26 +4,24 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
 
 from keras_tagging.architectures import resolve_settings
+from keras_tagging.data import Corpus
 from keras_tagging.experiments.papers import Row, Table
-from keras_tagging.experiments.reproduction.corpus import absolute, is_of_parsers
+from keras_tagging.experiments.reproduction import corpus as corpora
+from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.tables import aligned
 from keras_tagging.vectors import load_vectors
 
 #: short names of keywords
 SHORT = {"layers": "num_layers"}
 #: keywords that have an option of their own
-OPTIONS = {
-    "epochs": "--epochs N",
-    "seed": "--seeds N",
-    "embeddings": "--embeddings FILE, a name, train or none",
-    "vectors": "--embeddings FILE, a name, train or none",
-}
+OPTIONS = ("epochs", "seed", "embeddings", "vectors")
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def check_scale(table: Table, scale: Mapping) -> dict:
     )
     for name, value in scale.items():
         if name in OPTIONS:
-            raise ValueError(f"{name}={value!r}: give {OPTIONS[name]} instead")
+            raise ValueError(f"{name}={value!r}: it has an option of its own")
         if name in table.varies:
             raise ValueError(
                 f"{name}={value!r}: the rows of Table {table.number} of {table.paper} "
@@ -185,45 +183,34 @@ def check_settings(rows: Sequence[Row], info: Mapping) -> dict[str, dict]:
     """All settings of each row, by its name.
 
     Raises:
-        ValueError: if `build` would refuse the settings of a row, with its name.
+        ValueError: if `build` would refuse the settings of a row.
     """
-    settings = {}
-    for row in rows:
-        try:
-            settings[row.name] = resolve_settings(
-                row.architecture, info["recipe"], settings_of(row, info)
-            )
-        except ValueError as error:
-            raise ValueError(f"row {row.name!r}: {error}") from None
-        if info["epochs"] is not None:
-            settings[row.name]["epochs"] = info["epochs"]
-    return settings
+    epochs = {} if info["epochs"] is None else {"epochs": info["epochs"]}
+    return {
+        row.name: resolve_settings(
+            row.architecture, info["recipe"], settings_of(row, info)
+        )
+        | epochs
+        for row in rows
+    }
 
 
 def check_embeddings(table: Table, embeddings: str | None) -> str | None:
-    """Check --embeddings: "train", "none", a file or a name, for rows with vectors.
+    """Check --embeddings: "train", "none", a file or a name.
 
     Returns:
-        The value, a file with its whole path; None for a table without such rows, if
-        none are given.
+        The value, a file with its whole path; by default "train", if the table has rows
+        with vectors.
 
     Raises:
-        ValueError: if nothing has the name, or the table has no such rows and the
-            value is "train" or "none".
+        ValueError: if nothing has the name.
         OSError: if there is no such file.
     """
     if embeddings is None:
         return "train" if any(row.vectors for row in table.rows) else None
     if embeddings not in ("train", "none"):
         load_vectors(embeddings, limit=1)  # refuses a file without vectors
-        return absolute(embeddings)
-    if not any(row.vectors for row in table.rows):
-        raise ValueError(
-            f"--embeddings {embeddings}: no row of Table {table.number} of "
-            f"{table.paper} has pretrained vectors: leave it out, or give a file or a "
-            "name, and the words of all rows start from these"
-        )
-    return embeddings
+    return corpora.absolute(embeddings)
 
 
 def embeddings_checksum(embeddings: str | None) -> str | None:
@@ -247,21 +234,138 @@ def takes_vectors(row: Row, table: Table, embeddings: str | None) -> bool:
     return embeddings is not None
 
 
-def check_table_options(
-    table: Table, punctuation: str | None, dev_share: float | None
-) -> None:
-    """Check that a table has a use for --punctuation and --dev-share.
+# The plan of a reproduction, and the lines that announce it
+
+
+@dataclass
+class Plan:
+    """The jobs of a reproduction.
+
+    Attributes:
+        table: the table that is reproduced.
+        info: the content of `reproduction.json`.
+        store: the folder.
+        jobs: the jobs, each after the one that it needs.
+        settings: all settings of each row that has jobs, by its name.
+        notes: messages for the user, a line each.
+    """
+
+    table: Table
+    info: dict
+    store: Store
+    jobs: list[Job]
+    settings: dict[str, dict]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def epochs(self) -> dict[str, int]:
+        """The number of epochs of each row, by its name."""
+        return {row: settings["epochs"] for row, settings in self.settings.items()}
+
+
+def make_plan(
+    table: Table,
+    info: dict,
+    store: Store,
+    names: Sequence[str] | None,
+    seeds: Sequence[int],
+) -> Plan:
+    """Plan the jobs of some rows, and of the rows that they start from.
+
+    Args:
+        names: the names of the rows, see `choose_rows`.
 
     Raises:
-        ValueError: if it is not of parsers, or has a share of its own.
+        ValueError: if there is no such row, or `build` would refuse its settings.
     """
-    if punctuation is not None and not is_of_parsers(table):
-        raise ValueError(
-            f"--punctuation is for parsers, but Table {table.number} of {table.paper} "
-            "measures taggers"
+    chosen = choose_rows(table, names)
+    jobs, added = make_jobs(table, chosen, seeds)
+    rows = {job.row for job in jobs}
+    settings = check_settings([row for row in table.rows if row.name in rows], info)
+    plan = Plan(table, info, store, jobs, settings)
+    if added:
+        plan.notes.append(
+            f"Others start from these, so they run too: {'; '.join(added)}"
         )
-    if dev_share is not None and table.held_out is not None:
-        raise ValueError(
-            f"--dev-share: Table {table.number} of {table.paper} holds out "
-            f"{table.held_out} itself, other sentences with each seed"
-        )
+    return plan
+
+
+def add_corpus(plan: Plan, named: bool) -> Corpus:
+    """Read the corpus of a plan, and add its description to `info`.
+
+    Rows that need a missing column are left out, unless the user named them.
+
+    Args:
+        named: whether the user named the rows.
+
+    Returns:
+        The corpus.
+
+    Raises:
+        ValueError: if the corpus lacks data that the table, or a named row, needs.
+    """
+    corpus = corpora.read_corpus(plan.info["reading"])
+    plan.info |= corpora.described(corpus)
+    first = min(job.seed for job in plan.jobs)
+    corpora.hold_out_dev(corpus, plan.table, plan.info["dev_share"], first)
+    corpora.check_corpus(corpus, plan.table, plan.info["punctuation"])
+    missing = corpora.missing_columns(corpus, plan.settings)
+    without = [r for r, keys in plan.settings.items() if missing & {*keys["columns"]}]
+    kept = [job for job in plan.jobs if job.row not in without]
+    if without:
+        note = f"the corpus has no column {', '.join(sorted(missing))}, which these "
+        note += f"rows need: {'; '.join(without)}"
+        if named or not kept:
+            raise ValueError(note)
+        plan.notes.append(f"Left out: {note}")
+    plan.jobs = kept
+    return corpus
+
+
+def summary(
+    plan: Plan, corpus: Corpus | None = None, workers: int | None = None
+) -> str:
+    """The lines that announce a run, or a dry run.
+
+    Args:
+        corpus: the corpus, if it is known.
+        workers: number of jobs at once; None for a dry run.
+    """
+    table, info, jobs = plan.table, plan.info, plan.jobs
+    todo = [job for job in jobs if not plan.store.done(job)]
+    epochs = sorted({plan.epochs[job.row] for job in jobs})
+    lines = [
+        f"{table.paper}, Table {table.number}: {table.caption} ({table.corpus})",
+        f"{len(jobs)} jobs, {len(todo)} still to run, in {plan.store.folder}",
+        f"{info['recipe']} recipe, {info['settings']}, epochs "
+        f"{' to '.join(map(str, epochs))}, vectors {info['embeddings']}",
+    ]
+    if corpus is not None:
+        sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
+        lines.append(f"{corpus.name}: {sizes} sentences")
+    if workers and todo:
+        lines.append(f"{workers} at once, logs: {plan.store.folder}/jobs/*/log.txt")
+    if info["recipe"] == "paper" and todo:
+        lines.append("The paper's settings can take days; --recipe fast is quicker")
+    return "\n".join([*lines, *plan.notes])
+
+
+def jobs_table(plan: Plan) -> str:
+    """A table of the rows: seeds to run, seeds done, architecture and settings."""
+    lines = [["row", "to run", "done", "architecture", "settings"]]
+    for row in plan.table.rows:
+        jobs = [job for job in plan.jobs if job.row == row.name]
+        if not jobs:
+            continue
+        seeds: dict[bool, list[str]] = {False: [], True: []}
+        for job in jobs:
+            seeds[plan.store.done(job)].append(str(job.seed))
+        settings = settings_of(row, plan.info)
+        if row.vectors:
+            settings["vectors"] = plan.info["embeddings"]
+        if row.bootstrap:
+            settings |= {"bootstrap": row.bootstrap, "gates": row.gates}
+        words = " ".join(f"{k}={v!r}" for k, v in settings.items())
+        numbers = map(" ".join, seeds.values())
+        lines.append([row.name, *numbers, row.architecture, words])
+    return aligned(lines)

@@ -337,11 +337,8 @@ def _figures(table: Table, means: pd.DataFrame) -> str:
     means = means.round({"mean": 9})
     best = means["mean"].groupby(level=1).agg(["max", "count"])
     notes = list(dict.fromkeys(row.note for row in table.rows if row.note))
-    lines, group = [], ""
+    lines = []
     for row in table.rows:
-        if row.group != group:
-            group = row.group
-            lines.append([f"**{plain(group)}**", *[""] * (2 * len(table.columns) + 1)])
         name = plain(row.name)
         if row.citation:
             name += f" \\[{row.citation}\\]"

@@ -53,6 +53,8 @@ def test_a_table_that_holds_out_does_so_with_each_seed():
         assert (len(corpus.train), len(corpus.dev)) == (82, 18)
         parts.append(corpus.fingerprint())
     assert parts[0] == parts[1] != parts[2]
+    with pytest.raises(ValueError, match="--dev-share: the table holds out 0.18"):
+        corpora.hold_out_dev(corpus, table, 0.1, 1)
 
 
 def test_a_share_is_the_same_for_all_seeds():
