@@ -25,11 +25,9 @@ from keras_tagging.utils.frames import AnyStrings
 
 #: what is to be said of the tables
 TEXTS = {
-    "overall": "Intervals are Wilson's, at 95 %. They assume independent tokens, which "
-    "those of a sentence are not, so they are somewhat too narrow.",
-    "by_word_frequency": "How often the word occurs in the training sentences, in the "
-    "normal form that the model reads. Unknown words are not in the vocabulary of its "
-    "training.",
+    "overall": "Intervals are Wilson's, at 95 %, as if tokens were independent.",
+    "by_word_frequency": "How often the word, in the normal form that the model reads, "
+    "occurs in training. Unknown words are not in the vocabulary of training.",
     "worst_sentences": "Gold and predicted labels stand in brackets after the word.",
 }
 FREQUENCIES = {0: "0", 1: "1", 2: "2-9", 10: "10-99", 100: "100-999", 1000: "1000+"}

@@ -12,7 +12,7 @@ from keras_tagging.architectures import resolve_settings
 from keras_tagging.data import Corpus
 from keras_tagging.experiments.papers import Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
-from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.experiments.reproduction.store import Job, Store
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
@@ -22,37 +22,6 @@ from keras_tagging.vectors import load_vectors
 SHORT = {"layers": "num_layers"}
 #: keywords that have an option of their own
 OPTIONS = ("epochs", "seed", "embeddings", "vectors")
-
-
-@dataclass(frozen=True)
-class Job:
-    """One system with one seed.
-
-    Attributes:
-        row: the name of its row in the table.
-        seed: the seed of all random numbers: weights, dropout, order.
-        slug: the row's name in file names.
-        needs: the slug of the row whose model, of the same seed, this job starts from,
-            or None.
-    """
-
-    row: str
-    seed: int
-    slug: str
-    needs: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.row}, seed {self.seed}"
-
-    @property
-    def name(self) -> str:
-        """The name of its files."""
-        return f"{self.slug}.{self.seed}"
-
-    @property
-    def needed(self) -> str | None:
-        """The name of the job that must be finished first."""
-        return self.needs and f"{self.needs}.{self.seed}"
 
 
 def slugs(table: Table) -> dict[str, str]:

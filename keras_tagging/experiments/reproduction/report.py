@@ -245,19 +245,17 @@ def markdown(
     folder: Path,
 ) -> str:
     """The report as Markdown; `tested` has the output of `pairs` by column."""
-    means, corpus = means_of(runs_of(table, results)), Path(str(info["corpus"])).name
+    means = means_of(runs_of(table, results))
     rows = [row for row in table.rows if row.name in means.index.unique(0)]
     ours = [row.name for row in table.rows if row.architecture]
     absent = [name for name in ours if name not in {row.name for row in rows}]
     failures = sorted((folder / "failures").glob("[!.]*.txt"))
-    runs = [{**info, **result} for result in results] or [info]
-    machines = dict.fromkeys(run["machine"] for run in runs)
-    versions = dict.fromkeys(str(run["versions"]) for run in runs)
+    runs = [{**info, **result} for result in ({}, *results)]
+    machines = {f"{run['machine']}: {run['versions']}" for run in runs}
     parts = [
         f"# {plain(title(table))}",
-        f"Published figures are of {plain(table.corpus)}, measured ones of "
-        f"{plain(corpus)}. They can be compared as far as corpus, splits "
-        "and settings are the same. Settings are listed where they differ in some row.",
+        "Published and measured figures can be compared as far as corpus, splits and "
+        "settings are the same. Settings are listed where they differ in some row.",
         grid(["", "Paper", "Here"], conditions(table, rows, info, results), left=3),
         f"Rows not measured: {plain('; '.join(absent))}." if absent else "",
         *(f"Failed: {plain(_first_line(path))}" for path in failures),
@@ -276,9 +274,9 @@ def markdown(
         TEST.format(resamples=RESAMPLES).replace("\n", " "),
         *(_pairs(name, frame) for name, frame in tested.items() if len(frame)),
         "## The runs",
-        "All runs are in report.csv, all pairs of rows in report.pairs.csv. Machine: "
-        f"{plain('; or '.join(machines))}. Versions: {plain('; or '.join(versions))}. "
-        f"Fingerprint of the corpus: {plain(info['fingerprint'])}.",
+        "All runs are in report.csv, all pairs of rows in report.pairs.csv. The corpus "
+        f"has the fingerprint {plain(info['fingerprint'])}. Machines and versions: "
+        f"{plain('; '.join(sorted(machines)))}.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

@@ -15,8 +15,7 @@ from datetime import timedelta
 from rich.console import Console
 from rich.progress import Progress
 
-from keras_tagging.experiments.reproduction.jobs import Job
-from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.experiments.reproduction.store import Job, Store
 
 MODULE = "keras_tagging.experiments.reproduction.work"
 PAUSE = 2.0  # seconds between two looks at the epochs of running jobs

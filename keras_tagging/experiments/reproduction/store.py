@@ -8,14 +8,11 @@ and seed, `results/JOB.json` once it is done, `failures/JOB.txt` if it failed, a
 
 import json
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from keras_tagging.utils.atomic import locked, remove_partial, replacing
 from keras_tagging.utils.stored import read_object
-
-if TYPE_CHECKING:
-    from keras_tagging.experiments.reproduction.jobs import Job
 
 INFO = "reproduction.json"
 # The required entries of a result, and their types
@@ -27,6 +24,37 @@ MAY_DIFFER = ("corpus", "versions", "machine")
 # what a checksum is of
 CONTENT = {CHECKSUM: "vectors in the file of --embeddings"}
 CONTENT |= {"fingerprint": "sentences", "training fingerprint": "training sentences"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One system with one seed.
+
+    Attributes:
+        row: the name of its row in the table.
+        seed: the seed of all random numbers: weights, dropout, order.
+        slug: the row's name in file names.
+        needs: the slug of the row whose model, of the same seed, this job starts from,
+            or None.
+    """
+
+    row: str
+    seed: int
+    slug: str
+    needs: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.row}, seed {self.seed}"
+
+    @property
+    def name(self) -> str:
+        """The name of its files."""
+        return f"{self.slug}.{self.seed}"
+
+    @property
+    def needed(self) -> str | None:
+        """The name of the job that must be finished first."""
+        return self.needs and f"{self.needs}.{self.seed}"
 
 
 class Store:
@@ -43,17 +71,17 @@ class Store:
         """The folder of a job's training; `name` is that of the job."""
         return self.folder / "jobs" / name
 
-    def log(self, job: "Job") -> Path:
+    def log(self, job: Job) -> Path:
         """The output of the job's process."""
         return self.training(job.name) / "log.txt"
 
     def model(self, name: str) -> Path:
         return self.training(name) / "model.keras"
 
-    def result(self, job: "Job") -> Path:
+    def result(self, job: Job) -> Path:
         return self.folder / "results" / f"{job.name}.json"
 
-    def failure(self, job: "Job") -> Path:
+    def failure(self, job: Job) -> Path:
         return self.folder / "failures" / f"{job.name}.txt"
 
     # The settings of the run
@@ -131,30 +159,30 @@ class Store:
 
     # Results and failures
 
-    def done(self, job: "Job") -> bool:
+    def done(self, job: Job) -> bool:
         return self.result(job).exists()
 
-    def read(self, job: "Job") -> dict:
+    def read(self, job: Job) -> dict:
         return _read_result(self.result(job))
 
-    def write(self, job: "Job", result: dict) -> None:
+    def write(self, job: Job, result: dict) -> None:
         """Write the result of a job, and remove the state of its training."""
         _write(self.result(job), result)
         self.tidy(job)
 
-    def tidy(self, job: "Job") -> None:
+    def tidy(self, job: Job) -> None:
         """Remove the files that a finished job no longer needs."""
         self.failure(job).unlink(missing_ok=True)
         (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
         remove_partial(self.training(job.name))
 
-    def write_failure(self, job: "Job", reason: str) -> None:
+    def write_failure(self, job: Job, reason: str) -> None:
         """Write the reason for the failure of a job, with the end of its output."""
         with replacing(self.failure(job)) as partial:
             lines = [f"{job}: {reason}", "", *self.log_tail(job)]
             partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    def log_tail(self, job: "Job", lines: int = 60) -> list[str]:
+    def log_tail(self, job: Job, lines: int = 60) -> list[str]:
         """The last lines of the output of the job's process."""
         path = self.log(job)
         if not path.exists():
@@ -162,7 +190,7 @@ class Store:
         text = path.read_bytes()[-20_000:].decode("utf-8", "replace")
         return text.splitlines()[-lines:]
 
-    def epochs(self, job: "Job") -> int:
+    def epochs(self, job: Job) -> int:
         """The number of finished epochs of a job."""
         path = self.training(job.name) / "training.csv"
         lines = path.read_bytes().count(b"\n") if path.exists() else 0

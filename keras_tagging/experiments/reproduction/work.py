@@ -30,13 +30,12 @@ from keras_tagging.experiments.reproduction.corpus import (
     surroundings,
 )
 from keras_tagging.experiments.reproduction.jobs import (
-    Job,
     choose_rows,
     make_jobs,
     settings_of,
     takes_vectors,
 )
-from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.experiments.reproduction.store import Job, Store
 from keras_tagging.metrics.counts import figure_of
 from keras_tagging.models.files.run_folder import save_run, take_folds
 from keras_tagging.models.files.saving import metadata_path
@@ -165,11 +164,6 @@ def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) ->
     folder = store.training(job.name)
     if row.bootstrap is not None:
         source = store.model(job.needed)
-        if not source.exists():
-            raise ValueError(
-                f"{source} is missing, but this row starts from it: remove its file in "
-                f"{store.folder / 'results'}, and the same command trains it again"
-            )
         model.bootstrap(keras_tagging.load(source), row.gates)
         take_folds(source.parent, folder)
     model.fit(
@@ -190,8 +184,7 @@ def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dic
     for split in dict.fromkeys(column.split for column in table.columns):
         columns = [column for column in table.columns if column.split == split]
         sentences = getattr(corpus, split)
-        counting = {"punctuation": punctuation}
-        counting = {k: v for k, v in counting.items() if k in model.counting_options}
+        counting = {"punctuation": punctuation} if model.counting_options else {}
         wanted = [(column.figure, column.beta) for column in columns]
         results = model.counts(sentences, wanted, **counting)
         for column, rows in zip(columns, results, strict=True):

@@ -39,9 +39,7 @@ def test_a_model_that_is_missing_is_told(store, describe):
     jobs, _ = make_jobs(table, rows, [1])
     sizes = {"units": 4, "word_dim": 4, "label_dim": 3}
     store.open(describe(table, settings=sizes))
-    with pytest.raises(
-        ValueError, match=r"ffn-baseline-random.1.model.keras is missing"
-    ):
+    with pytest.raises((ValueError, OSError), match=r"ffn-baseline-random.1.model"):
         run_job(table, jobs[-1], store)
 
 
