@@ -15,7 +15,7 @@ import pytest
 import keras_tagging
 from keras_tagging import cli
 from keras_tagging.data.surface import Surface
-from keras_tagging.pipelines import files
+from keras_tagging.pipelines import pipeline
 from keras_tagging.utils import lazy, startup
 from keras_tagging.utils.registration import CLASSES
 
@@ -254,7 +254,7 @@ def test_tensorflow_uses_one_dnn_if_the_user_does_not_object(given, found, monke
 @pytest.mark.one_backend
 def test_a_pipeline_starts_keras_quietly(monkeypatch):
     started = []
-    monkeypatch.setattr(files, "start_keras", lambda: started.append(1))
+    monkeypatch.setattr(pipeline, "start_keras", lambda: started.append(1))
     folder = Path(__file__).parent / "fixtures" / "v0_2"
     keras_tagging.Pipeline.load(folder / "onnx-pipeline")
     assert not started

@@ -43,7 +43,7 @@ from keras_tagging.models.files.run_folder import (
     lock_run,
     tidy,
 )
-from keras_tagging.pipelines import files as pipeline_files
+from keras_tagging.pipelines import pipeline as pipeline_files
 from keras_tagging.pipelines.plan import PipelinePlan
 from keras_tagging.utils.startup import start_program
 from keras_tagging.vectors.languages import TRAINABLE, LanguageWords, words_of_run

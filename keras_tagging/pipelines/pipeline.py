@@ -1,15 +1,55 @@
-"""A pipeline that can be saved, exported and evaluated."""
+"""A pipeline that can be saved, exported and evaluated.
 
+Of its folder see `runtime.folder`.
+
+Keras is imported for its own models alone: those that are ONNX files need none.
+
+`training.json` says what is trained. While that is to replace a finished pipeline, it
+names that one by its checksum: the pipeline stays until the new one is saved, and the
+same command continues a killed training.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+from keras_tagging import kinds
+from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.pipelines.figures import pipeline_scores
-from keras_tagging.pipelines.files import (
-    export_pipeline,
-    load_pipeline,
-    save_pipeline,
+from keras_tagging.pipelines.word_sharing import write_for_keras, write_for_onnx
+from keras_tagging.runtime.folder import (
+    PIPELINE,
+    SUFFIXES,
+    WITH_IDS,
+    WORDS,
+    content_of,
+    is_onnx,
+    list_of,
+    read_pipeline,
+    strangers,
 )
-from keras_tagging.runtime.pipeline import TextPipeline
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, TextPipeline
+from keras_tagging.runtime.shared_words import IDS
+from keras_tagging.utils.atomic import locked, remove_partial, replacing
 from keras_tagging.utils.named_models import find_model
+from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.stored import read_object, sha256_of
+from keras_tagging.utils.suggestions import check_known
+
+#: of the folder that a pipeline is written into before it replaces another
+PARTIAL = ".save-"
+FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
+TRAINING = "training.json"
+REMEDY = "choose another folder, or remove it"
+#: the key of `training.json` with the checksum of the pipeline that is to be replaced
+REPLACES = "replaces"
+#: the columns that taggers of folds have predicted, in the folder of the parser
+COLUMNS = "columns"
 
 
 class Pipeline(TextPipeline):
@@ -48,28 +88,136 @@ class Pipeline(TextPipeline):
     def save(
         self, folder, overwrite: bool = True, *, half_precision: bool = False
     ) -> None:
-        """Write the models into a folder that `keras_tagging.load` reads.
+        """Write `segmenter.keras`, `tagger.keras` and so on, and `pipeline.json`.
 
-        See :func:`keras_tagging.pipelines.files.save_pipeline`.
+        The last one is written last, and has the checksums of the others, so that a
+        folder that was halved by a kill, or mixed with another one, is refused. Beside
+        each model are its metadata. With `half_precision` the files have half the size,
+        and cannot go on with training as if it had not stopped: see
+        `models.files.half_precision`.
+
+        Raises:
+            FileExistsError: if the folder has a pipeline or a file of such a name, and
+                `overwrite` is false.
+            ValueError: if a part is an ONNX file, which has no weights to save, or an
+                ensemble, another process saves in the folder, or it has models that
+                would be taken for parts.
+            OSError: if the folder cannot be written.
         """
-        save_pipeline(self, Path(folder), overwrite, half_precision)
+        folder = Path(folder)
+        files = [PIPELINE, WORDS, *(f"{name}.keras" for name in self.parts)]
+        if not overwrite and (there := [x for x in files if (folder / x).exists()]):
+            has = "a pipeline" if PIPELINE in there else there[0]
+            raise FileExistsError(f"{folder} has {has}: give overwrite=True")
+        for name, model in self.parts.items():
+            if not hasattr(model, "save"):
+                raise ValueError(
+                    f"the {name} is an ONNX file, which has no weights to save: copy "
+                    "the file, or load the run that it came from"
+                )
+            if hasattr(model, "members"):
+                raise ValueError(
+                    f"the {name} is an ensemble, which is a folder of its own and no "
+                    "part of a saved pipeline: put a student of it, or a member, there"
+                )
+        _check_strangers(folder, "keras", self.parts)
+        with saving(folder):
+            with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
+                _write(self, Path(partial), half_precision)
+                _replace(Path(partial), folder, set(self.parts))
 
     @classmethod
     def load(cls, folder) -> "Pipeline":
         """Read what `save` or `export` has written, or an installed model by its name.
 
-        Of ONNX files it needs neither TensorFlow nor Keras.
+        Of ONNX files it needs neither TensorFlow nor Keras. It opens the files of the
+        folder alone, whatever `pipeline.json` says, and each model is checked as by
+        `keras_tagging.load`, or `keras_tagging.runtime.load` if it is an ONNX file.
 
-        See :func:`keras_tagging.pipelines.files.load_pipeline`.
+        Raises:
+            ValueError: if there is no pipeline, or a file is missing, damaged, or not
+                the one that was saved.
+            ImportError: for ONNX files without ONNX Runtime.
+            OSError: if a file cannot be opened.
         """
-        return load_pipeline(find_model(folder), cls)
+        folder = find_model(folder)
+        content = content_of(folder)
+        if content["files"] == "onnx":
+            from keras_tagging.runtime.onnx_file import read, words_of_folder
+        else:
+            start_keras()
+            from keras_tagging.models.files.loading import read
+            from keras_tagging.models.files.thinned import words_of_folder
 
-    def export(self, folder, *, format: str = "tf_saved_model", **options):
-        """Write each model for serving.
+        if files := content.get("words"):
+            read = partial(read, words=words_of_folder(folder, files))
+        return read_pipeline(folder, content, read, cls)
 
-        See :func:`keras_tagging.pipelines.files.export_pipeline`.
+    def export(
+        self, folder, *, format: str = "tf_saved_model", **options
+    ) -> dict[str, str]:
+        """Write each model for serving: see `models.files.export`.
+
+        ONNX files have a `pipeline.json` beside them: `annotate` and `Pipeline.load`
+        take the folder, and need no TensorFlow. A parser's file reads the tags as an
+        input, as it does alone.
+
+        Args:
+            folder: gets `segmenter.onnx`, `tagger.onnx` and `parser.onnx`, or the
+                folders `tagger` and `parser` with SavedModels; and those of further
+                taggers.
+            format: "tf_saved_model" or "onnx".
+            **options: of `models.files.export`; `top_k` is for the tagger.
+
+        Returns:
+            The parts that are left out because they have no such form, with the
+            reason.
+
+        Raises:
+            ValueError: if there is no such format, nothing can be exported, the folder
+                holds a pipeline that was saved, or models that would be taken for
+                parts, or as in `models.files.export`.
         """
-        return export_pipeline(self, Path(folder), format, **options)
+        folder = Path(folder)
+        from keras_tagging.models.files.export import check_onnx, export
+
+        check_known("format", format, list(FORMATS))
+        reasons = {x: _unexportable(m, format) for x, m in self.parts.items()}
+        left_out = {name: reason for name, reason in reasons.items() if reason}
+        if len(left_out) == len(reasons):
+            raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
+        if (folder / PIPELINE).is_file() and not is_onnx(folder):
+            raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
+        described, shared = {}, {}
+        if format == "onnx":
+            check_onnx()
+            _check_strangers(folder, format, self.parts)
+            shared = write_for_onnx(folder, self.parts)
+        for name, model in self.parts.items():
+            if name in left_out:
+                continue
+            path = folder / f"{name}{FORMATS[format]}"
+            write = model.export
+            if name in shared:
+                write = partial(export, model, shared=shared[name])
+            top_k = "top_k" in kinds.of(model).options
+            of_kind = {k: x for k, x in options.items() if k != "top_k" or top_k}
+            try:
+                write(path, format=format, **of_kind)
+            except NoRecurrentLayer:  # one with nothing to compute in 8 bits
+                write(path, format=format, **of_kind | {"int8": False})
+            if format == "onnx":
+                described[name] = {"sha256": sha256_of(path)}
+        if described:
+            for name in _parts_before(folder) - set(described):  # of an export before
+                (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
+            words = next((about["files"] for about in shared.values()), None)
+            ids = any(IDS in about for about in shared.values())
+            form = {"format": WITH_IDS} if ids else {}
+            with replacing(folder / PIPELINE) as written:
+                text = _list(self, described, "onnx", words, **form)
+                written.write_text(text, encoding="utf-8")
+        return left_out
 
     def shrink_vectors(self, words=None, dtype: str = "float16", keep=()) -> "Pipeline":
         """The same pipeline with fewer pretrained vectors in all of its models.
@@ -122,3 +270,166 @@ class Pipeline(TextPipeline):
     def scores(self, sentences):
         """The counts behind the figures of `evaluate`, with precision and recall."""
         return pipeline_scores(self, sentences)
+
+
+# Its folder
+
+
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Keep other processes from saving in a folder; remove what killed ones have left.
+
+    Raises:
+        ValueError: if one saves there.
+    """
+    busy = f"another process saves a pipeline in {folder}: wait until it ends"
+    with locked(folder, busy, ".saving"):
+        for left in folder.glob(f"{PARTIAL}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+
+
+def _write(pipeline, partial: Path, half_precision: bool) -> None:
+    """Write the files of a pipeline into an empty folder."""
+    from keras_tagging.models.files.saving import halve
+
+    for name, model in pipeline.parts.items():
+        path = partial / f"{name}.keras"
+        model.save(path)
+        if half_precision:
+            whole = path.rename(partial / "whole")
+            halve(whole, path)
+            whole.unlink()
+    words = write_for_keras(partial, pipeline.parts, half_precision)
+    described = {
+        x: {"sha256": sha256_of(partial / f"{x}.keras")} for x in pipeline.parts
+    }
+    text = _list(pipeline, described, words=words)
+    (partial / PIPELINE).write_text(text, encoding="utf-8")
+
+
+def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
+    """Move the files of a pipeline where those of another one may be.
+
+    What the list alone knows goes before it, and it comes last: without it, or what it
+    names, there is no pipeline.
+    """
+    written = sorted(path.name for path in partial.iterdir())
+    written.remove(PIPELINE)
+    for name in _parts_before(folder) - parts:
+        for suffix in (".keras", ".metadata.json"):
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    (folder / PIPELINE).unlink(missing_ok=True)
+    (folder / WORDS).unlink(missing_ok=True)
+    for name in (*written, PIPELINE):
+        os.replace(partial / name, folder / name)
+
+
+def _parts_before(folder: Path) -> set[str]:
+    """The parts that the list of a folder names: other files are not a pipeline's."""
+    try:
+        return set(content_of(folder)["parts"])
+    except ValueError:  # there is no list, or it is damaged
+        return set()
+
+
+def _check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
+    """Raise a ValueError for a model in a folder that would be taken for a part there.
+
+    Args:
+        folder: of a pipeline, or of one that is to be.
+        files: "keras" or "onnx".
+        parts: that are to be written.
+    """
+    for other in strangers(folder, files, {*parts} | _parts_before(folder)):
+        raise ValueError(
+            f"{other}: would be taken for the {other.stem} of this pipeline, which has "
+            "none: move it, or choose another folder"
+        )
+
+
+def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
+    """The text of `pipeline.json`."""
+    from keras_tagging.models.files.saving import versions
+
+    content = {"files": files, "parts": parts, "versions": versions(), **more}
+    if words:
+        content["words"] = words
+    return list_of(content | {"metadata": pipeline.metadata})
+
+
+def _unexportable(model, format: str) -> str | None:
+    """Why a part has no such form; None if it has."""
+    if not hasattr(model, "export"):
+        return "it is exported already, and can be copied"
+    if format == "tf_saved_model" and kinds.of(model).reads == "text":
+        return "no SavedModel reads text of any length, an ONNX file does"
+    if format == "tf_saved_model" and not getattr(model, "served_layers", True):
+        return "its search is in NumPy, which no SavedModel has"
+    return None
+
+
+# The state of a training
+
+
+def is_finished(out: Path) -> bool:
+    """Whether a folder has a pipeline that no training is to replace.
+
+    Raises:
+        ValueError: if `training.json` is damaged.
+    """
+    path = out / PIPELINE
+    if not path.exists():
+        return False
+    if not (out / TRAINING).exists():
+        return True
+    return read_object(out / TRAINING, REMEDY).get(REPLACES) != sha256_of(path)
+
+
+def start_run(out: Path, about: dict, again: bool = False) -> None:
+    """Write what is trained into a folder; refuse a folder with anything else.
+
+    Args:
+        out: the folder, which this process has locked.
+        about: what identifies the training, for JSON.
+        again: whether to begin again. The training in the folder is removed, and its
+            pipeline stays until the new one replaces it.
+
+    Raises:
+        ValueError: if the folder has another training, or a damaged file.
+    """
+    path, about = out / TRAINING, json.loads(json.dumps(about, default=str))
+    if again:
+        if (out / PIPELINE).exists():
+            about[REPLACES] = sha256_of(out / PIPELINE)
+        for name in (*PARTS, *CCG_PARSERS, ENTITIES):
+            shutil.rmtree(out / name, ignore_errors=True)
+        # last: no part of another training is taken for its own
+        _write_training(path, about)
+    elif not path.exists():
+        _write_training(path, about)
+    else:
+        before = read_object(path, REMEDY)
+        for name, value in about.items():
+            if before.get(name) != value:
+                raise ValueError(
+                    f"{out} has the training of another pipeline, with another {name}: "
+                    "choose another folder, or repeat what began it"
+                )
+
+
+def end_run(out: Path) -> None:
+    """Remove what a finished training no longer needs, in a folder that had one."""
+    if not (out / TRAINING).exists():
+        return
+    about = read_object(out / TRAINING, REMEDY)
+    if about.pop(REPLACES, None):
+        _write_training(out / TRAINING, about)
+    shutil.rmtree(out / "parser" / COLUMNS, ignore_errors=True)
+    with saving(out):  # which removes what is left of a save
+        remove_partial(out)
+
+
+def _write_training(path: Path, about: dict) -> None:
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

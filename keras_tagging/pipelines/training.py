@@ -14,8 +14,7 @@ from keras_tagging.models.fit import check_fitting
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.tagger.jackknife import jackknife
 from keras_tagging.pipelines.any_model import load as load_any
-from keras_tagging.pipelines.files import COLUMNS, end_run, start_run
-from keras_tagging.pipelines.pipeline import Pipeline
+from keras_tagging.pipelines.pipeline import COLUMNS, Pipeline, end_run, start_run
 from keras_tagging.pipelines.plan import (
     JACKKNIFE,
     PipelinePlan,
