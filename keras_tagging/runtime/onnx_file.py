@@ -104,8 +104,7 @@ def _checked(path: Path, content: bytes, make):
         check(content)
         return make(Session(path, content))
     except ValueError as error:
-        remedy = "" if "install" in str(error) else "; export the model again"
-        raise ValueError(f"{path} {error}{remedy}") from error
+        raise ValueError(f"{path} {error}; export the model again") from error
 
 
 def read_words(
