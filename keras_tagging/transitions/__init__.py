@@ -1,6 +1,6 @@
 """Transition systems on arrays, their oracles, and the search; no Keras here."""
 
-from keras_tagging.data.trees import lift, unlift
+from keras_tagging.data.trees import check_tree, is_projective, lift, unlift
 from keras_tagging.transitions.arc_standard import ARC_STANDARD, ARC_STANDARD_WITH_SWAP
 from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
@@ -39,9 +39,11 @@ __all__ = [
     "Supertags",
     "TransitionSystem",
     "ccg_system",
+    "check_tree",
     "derivation_moves",
     "gold_moves",
     "legal_outputs",
+    "is_projective",
     "lift",
     "register",
     "search",
