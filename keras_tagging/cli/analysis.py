@@ -50,8 +50,8 @@ def analyse(
     counting = refuse_others(run, model, counting)
     from keras_tagging.experiments.analysis import analyse as find
 
-    wanted = {k: v for k, v in kinds.of(model).reading.items() if k != "surfaces"}
-    data, sentences = reading.split(corpus, split, **wanted)
+    columns = {k: v for k, v in kinds.of(model).reading.items() if k != "surfaces"}
+    data, sentences = reading.split(corpus, split, **columns)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
     analysis = find(

@@ -66,15 +66,15 @@ def compare(
     names = (first, second)
     paths = [runs(name) for name in names]
     sides = [[load_model(path, beam_width) for path in side] for side in paths]
-    wanted = dict(kinds.of(sides[0][0]).reading, surfaces=False)
-    _, sentences = reading.split(corpus, split, **wanted)
+    columns = dict(kinds.of(sides[0][0]).reading, surfaces=False)
+    _, sentences = reading.split(corpus, split, **columns)
     for name, models in zip(names, sides, strict=True):
         for model in models:
             refuse_others(Path(name), model, {"punctuation": punctuation})
             sentences = gold_sentences(model, sentences)
     from keras_tagging.experiments import comparison
 
-    found = comparison.compare(
+    result = comparison.compare(
         *sides,
         sentences,
         figure,
@@ -84,7 +84,7 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
-    print(json.dumps(asdict(found), indent=2) if as_json else found)
+    print(json.dumps(asdict(result), indent=2) if as_json else result)
 
 
 def runs(pattern: str) -> list[Path]:
@@ -97,7 +97,7 @@ def runs(pattern: str) -> list[Path]:
         return [Path(pattern)]
     paths = sorted(map(Path, glob(pattern)))
     # beside a .keras file are its metadata, and perhaps an .onnx file
-    found = [path for path in paths if path.is_dir() or path.suffix == ".keras"]
-    if not found:
+    models = [path for path in paths if path.is_dir() or path.suffix == ".keras"]
+    if not models:
         raise ValueError(f"{pattern}: no .keras file and no folder fits this pattern")
-    return found
+    return models

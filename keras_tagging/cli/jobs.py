@@ -40,15 +40,18 @@ def at_work(task, jobs: int) -> Iterator[Work]:
         yield task.load()
         return
     with _processes(task, jobs) as pool:
-        # with as many questions as processes all of them begin to load
-        answers = [pool.submit(_about) for _ in range(jobs)]
         try:
+            # with as many questions as processes all of them begin to load
+            answers = [pool.submit(_about) for _ in range(jobs)]
             about, error = answers[0].result()
+            if error is not None:
+                raise error
+            yield replace(about, results=partial(_results, pool, jobs, about.entries))
         except BrokenProcessPool as broken:
-            raise _killed(jobs) from broken
-        if error is not None:
-            raise error
-        yield replace(about, results=partial(_results, pool, jobs, about.entries))
+            raise ValueError(
+                f"a process of --jobs {jobs} was killed, so that the output ends "
+                "early; if memory was short, give fewer jobs"
+            ) from broken
 
 
 def _results(pool, jobs: int, entries: int, items: Iterable) -> Iterator:
@@ -63,29 +66,15 @@ def _results(pool, jobs: int, entries: int, items: Iterable) -> Iterator:
                 part, error = None, raised
             ended = part is None
             if not ended:
-                running.append(_asked(pool.submit, jobs, _done, part))
+                running.append(pool.submit(_done, part))
         if not running:
             break
-        done, failed = _asked(running.popleft().result, jobs)
+        done, failed = running.popleft().result()
         yield from done
         if failed is not None:
             raise failed
     if error is not None:
         raise error
-
-
-def _asked(function, jobs: int, *args):
-    try:
-        return function(*args)
-    except BrokenProcessPool as broken:
-        raise _killed(jobs) from broken
-
-
-def _killed(jobs: int) -> ValueError:
-    return ValueError(
-        f"a process of --jobs {jobs} was killed, so that the output ends early; if "
-        "memory was short, give fewer jobs"
-    )
 
 
 @contextmanager

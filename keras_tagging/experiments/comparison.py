@@ -150,8 +150,8 @@ def compare(
     finest = "tokens" if figure in BY_TOKENS else "sentences"
     units = units or finest
     if units not in ("sentences", finest):
-        known = " or ".join(dict.fromkeys(("sentences", finest)))
-        raise ValueError(f"{figure} is tested by {known}, not by {units}")
+        allowed = " or ".join(dict.fromkeys(("sentences", finest)))
+        raise ValueError(f"{figure} is tested by {allowed}, not by {units}")
     if figure == "f1" and figure in kinds.of(first[0]).figures:
         inventories = [{tag for s in sentences for tag in s.tags}]
         inventories += [model.tags for model in first + second]
@@ -187,8 +187,8 @@ def compare(
 
 def _default_figure(model) -> str:
     """The figure that selects the best epoch; if it has no counts, the first one."""
-    figure, known = model.default_monitor.removeprefix("val_"), kinds.of(model).figures
-    return known[0] if known and figure not in known else figure
+    figure, names = model.default_monitor.removeprefix("val_"), kinds.of(model).figures
+    return names[0] if names and figure not in names else figure
 
 
 def _column(model, figure: str | None) -> tuple[str | None, str | None]:

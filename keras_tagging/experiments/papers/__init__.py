@@ -196,6 +196,6 @@ def table(paper: str, number: int) -> Table | Settings:
     check_known("paper", paper, PAPERS)
     tables = PAPERS[paper].TABLES
     if number not in tables:
-        known = ", ".join(map(str, tables))
-        raise ValueError(f"{paper} has no Table {number!r} here. Known: {known}")
+        numbers = ", ".join(map(str, tables))
+        raise ValueError(f"{paper} has no Table {number!r} here. Known: {numbers}")
     return tables[number]

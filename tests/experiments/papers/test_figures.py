@@ -1,7 +1,6 @@
 """Each published figure against the text of its paper."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from experiments.papers.cases import NEEDS_TEXTS, TABLES
@@ -30,28 +29,6 @@ def differences(table, printed) -> list[str]:
 @pytest.mark.parametrize("table", TABLES)
 def test_every_figure_stands_in_the_paper_in_its_row(table):
     assert differences(table, printed_rows(table)) == []
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_any_other_figure_or_order_is_noticed(table):
-    printed = printed_rows(table)
-    for i, row in enumerate(table.rows):
-        for j, figure in enumerate(row.published):
-            wrong = list(row.published)
-            wrong[j] = 50.0 if figure is None else round(figure + 0.01, 2)
-            assert differences(changed(table, i, published=tuple(wrong)), printed)
-            wrong = list(row.published)
-            wrong[j - 1], wrong[j] = wrong[j], wrong[j - 1]
-            if wrong != list(row.published):
-                assert differences(changed(table, i, published=tuple(wrong)), printed)
-        assert differences(changed(table, i, name="no such row"), printed)
-        rows = table.rows[:i] + table.rows[i + 1 :]
-        assert differences(replace(table, rows=rows), printed)
-
-
-def changed(table, i, **changes):
-    row = replace(table.rows[i], **changes)
-    return replace(table, rows=(*table.rows[:i], row, *table.rows[i + 1 :]))
 
 
 @pytest.mark.parametrize("table", TABLES)
