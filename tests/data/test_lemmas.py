@@ -43,14 +43,10 @@ def test_the_script_of_one_word_fits_another_or_leaves_it(pairs):
     ("form", "lemma", "script", "unseen"),
     [
         ("dogs", "dog", ";|-", ("cats", "cat")),
-        ("Dogs", "dog", ";|-", ("Cats", "cat")),
         ("dog", "dog", ";|", ("cat", "cat")),
         ("London", "London", "U0,L1;|", ("Paris", "Paris")),
-        ("LONDON", "London", "U0,L1;|", ("PARIS", "Paris")),
         ("NATO", "NATO", "U0;|", ("UN", "UN")),
-        ("U.S.", "U.S.", "U0;|", ("U.K.", "U.K.")),
         ("stopped", "stop", ";|---", ("planned", "plan")),
-        ("happier", "happy", ";|---+y", ("easier", "easy")),
         ("sang", "sing", ";.-+i|", ("rang", "ring")),
         ("gegangen", "gehen", None, None),
         ("went", "go", ";=go", ("eat", "go")),
@@ -79,18 +75,14 @@ def test_scripts_by_hand(form, lemma, script, unseen):
         ("U1;|", "abcd", "aBCD"),
         ("U1,L2;|", "ABCD", "aBcd"),
         # from the end
-        ("U-1;|", "ABCD", "abcD"),
         ("U-1;|", "a", "A"),
-        ("U0,L-2;|", "abcd", "ABcd"),
         ("U0,L-2,U-1;|", "abcde", "ABCdE"),
         ("U1,L-1;|-", "xyzqr", "xYZq"),
         ("U-3;=abcd", "any", "aBCD"),
         # words that are too short for it: no letter is lost, and none comes twice
         ("U-3;|", "ab", "AB"),
         ("U5;|", "abc", "abc"),
-        ("U0,L3;|", "ab", "AB"),
         ("U0,L1,U2,L-1;|", "un", "Un"),
-        ("U2,L-3;|", "abc", "abc"),
     ],
 )
 def test_cases_of_other_words(script, form, lemma):

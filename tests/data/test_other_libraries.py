@@ -90,8 +90,6 @@ def test_files_with_a_header():
         ValueError, match="unknown column 'Tags'; did you mean 'Tag'[?] "
     ):
         from_dataframe(frame, tags="Tags")
-    with pytest.raises(ValueError, match="unknown column 'x'[.] Known: Sent"):
-        from_dataframe(frame, tags="x")
     with pytest.raises(ValueError, match="name the column of each sentence, sentence="):
         from_dataframe({"word": ["a"]})
 
@@ -131,8 +129,6 @@ def test_labels_of_classes():
         from_dataset(several)
     with pytest.raises(ValueError, match="record 1, 'ner_tags': 1 has no name; give"):
         from_dataset(ROWS, tags="ner_tags")
-    with pytest.raises(ValueError, match="there are 1"):
-        from_dataset(ROWS, tags="ner_tags", names=["O"])
     with pytest.raises(ValueError, match="^record 2: 1 tokens but 2 tags"):
         from_dataset([{"tokens": ["a"]}, {"tokens": ["a"], "tags": ["X", "Y"]}])
     numbers = [{"tokens": np.array(["a", "b"]), "tags": np.array([1, 0])}]
@@ -140,12 +136,8 @@ def test_labels_of_classes():
     frame = {"sentence": [1, 1], "token": ["a", "b"], "tag": [0, 2]}
     own = frame | {"tag": list(np.array([0, 2]))}
     assert from_dataframe(own, names=NER)[0].tags == ["O", "I-PER"]
-    with pytest.raises(ValueError, match="there are 2"):
-        from_dataframe(frame, names=["O", "X"])
     with pytest.raises(ValueError, match="record 1 has no 'words': it has 'id', 'tok"):
         from_dataset(ROWS, tokens="words")
-    with pytest.raises(ValueError, match="record 1, 'words' is .*: give a list"):
-        from_dataset([{"words": "Ada errs"}], tokens="words")
 
 
 # Annotation tools
@@ -198,13 +190,10 @@ def test_what_was_rejected_is_left_out():
     "change, message",
     [
         ({"spans": [{"start": 1, "end": 3, "label": "X"}]}, "cuts a token"),
-        ({"spans": [{"start": 3, "end": 4, "label": "X"}]}, "cuts a token"),
         ({"spans": [[0, 3, "X"], [2, 9, "Y"]]}, "'X' and 'Y' overlap at character 2"),
         ({"spans": [[0, 99, "X"]]}, "is no span of the text; give start, end and l"),
         ({"spans": [{"start": 0}]}, "is no span of the text"),
-        ({"spans": [[0, 3, 5]]}, "is no span of the text"),
         ({"spans": [[0.0, 3, "X"]]}, "is no span of the text"),
-        ({"spans": ["abc"]}, "is no span of the text"),
         ({"tokens": PRODIGY["tokens"][::-1]}, "or not in their order"),
         ({"tokens": [{"text": "a"}]}, "tokens without text, start and end"),
         ({"tokens": [{"words": [{}]}]}, "a token without words that have a text"),

@@ -1,7 +1,6 @@
 """Whatever is written is read back unchanged, or refused."""
 
 import io
-import json
 import re
 import unicodedata
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from keras_tagging.data import Sentence, read, write
 from keras_tagging.data.annotation import WRITERS
-from keras_tagging.data.conllu import as_conllu, read_blocks
+from keras_tagging.data.conllu import as_conllu
 
 # No database: a folder in the working directory.
 checked = settings(max_examples=60, deadline=None, database=None)
@@ -133,12 +132,6 @@ def test_jsonl(sentences):
     assert list(read(io.BytesIO(text.encode()), "jsonl")) == sentences
 
 
-def test_jsonl_refuses_columns_of_its_own_names():
-    for name in ("tokens", "tags"):
-        with pytest.raises(ValueError, match=f"cannot be called '{name}': rename it"):
-            written([Sentence(["a"], None, {name: ["b"]})], "jsonl")
-
-
 FIELDS = {"pos", "xpos", "feats", "head", "deprel", "lemma"}
 
 
@@ -171,79 +164,4 @@ def test_conllu_and_what_tag_prints(sentences):
         assert list(read(io.BytesIO(text.encode()), format)) == tagged
 
 
-@checked
-@given(treebanks(), st.data())
-def test_trees_written_into_a_file(sentences, data):
-    comment = st.text(without("\n"), max_size=9)
-    # three returns before the first line feed would be the ends of lines
-    comment = comment.filter(lambda text: text.count("\r") <= 2)
-    text = ""
-    for s in sentences:
-        text += (
-            f"# text = {data.draw(comment)}\n1-2\tab{chr(9) + '_'}" + "\t_" * 7 + "\n"
-        )
-        text += as_conllu(s, s.columns["head"], s.columns["deprel"])
-        text += "\n" * data.draw(st.integers(0, 2))
-    blocks = list(read_blocks(io.BytesIO(text.encode())))
-    assert "".join(line for block in blocks for line in block.lines) == text
-    same = "".join(
-        block.with_trees(columns["head"], columns["deprel"], columns["xpos"])
-        if (columns := block.sentence.columns)
-        else "".join(block.lines)
-        for block in blocks
-    )
-    assert same == text
-    words = [block for block in blocks if block.words]
-    other = "".join(
-        block.with_trees(range(len(block.words)), ["new"] * len(block.words))
-        for block in words
-    )
-    found = list(read(io.BytesIO(other.encode()), "conllu", trees=True))
-    assert [s.tokens for s in found] == [s.tokens for s in sentences]
-    for sentence in found:
-        assert sentence.columns["head"] == [
-            str(i) for i, _ in enumerate(sentence.tokens)
-        ]
-        assert set(sentence.columns["deprel"]) == {"new"}
-
-
 # The formats that the package only reads, written here.
-
-plain = st.text(without("\t\n\r \ufeff#|<>()[]{}"), min_size=1, max_size=6)
-
-
-def pipe(s):
-    rows = zip(s.tokens, s.columns["pos"], s.tags, strict=True)
-    return " ".join(f"{w}|{p}|{t}" for w, p, t in rows)
-
-
-def auto(s):
-    rows = zip(s.tokens, s.columns["pos"], s.tags, strict=True)
-    *leaves, derivation = [f"(<L {t} {p} X {w} {t}>)" for w, p, t in rows]
-    for leaf in reversed(leaves):
-        derivation = f"(<T S 0 2> {leaf} {derivation} )"
-    return f"ID=x\n{derivation}"
-
-
-def atis(s):
-    return f"BOS {' '.join(s.tokens)} EOS\tO {' '.join(s.tags)} O"
-
-
-def json_line(s):
-    # as other programs write it
-    return json.dumps({"x": 1, "tags": s.tags, "tokens": s.tokens, **s.columns})
-
-
-@checked
-@given(treebanks(plain), st.sampled_from([pipe, auto, atis, json_line]))
-def test_formats_of_others(sentences, writer):
-    columns = {"json_line": ["pos"], "atis": []}.get(writer.__name__, ["pos"])
-    sentences = [
-        Sentence(
-            s.tokens, s.columns["lemma"], {name: s.columns[name] for name in columns}
-        )
-        for s in sentences
-    ]
-    text = "".join(writer(sentence) + "\n" for sentence in sentences)
-    format = {"json_line": "jsonl"}.get(writer.__name__, writer.__name__)
-    assert list(read(io.BytesIO(text.encode()), format)) == sentences

@@ -7,7 +7,6 @@ import sys
 import tarfile
 import unicodedata
 
-import numpy as np
 import pytest
 
 from keras_tagging.data import (
@@ -172,14 +171,10 @@ def test_empty_sentences(format):
         data, expected = RENDER[format](sentences), [3, 0, 0, 2, 0]
     assert [len(s) for s in read(io.StringIO(data), format)] == expected
     assert list(read(io.BytesIO(b""), format)) == []
+    cut = RENDER[format](SMALL).rstrip("\n")
+    assert [len(s) for s in read(io.StringIO(cut), format)] == [3, 2]
     if format not in BLOCKS:
         assert [len(s) for s in read(io.BytesIO(b"\n\r\n \n"), format)] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_the_last_line_feed_is_optional(format):
-    data = RENDER[format](SMALL).rstrip("\n")
-    assert [len(s) for s in read(io.StringIO(data), format)] == [3, 2]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -222,11 +217,9 @@ def test_further_formats_recognised(tmp_path, content):
     ("content", "message"),
     [
         ("a b\nc d\n", "pass format='text' for sentences, format='conll' for tokens"),
-        ("a b\n" * 10, "corpus: all lines have the same number of words"),
         ("a b\n" * 10 + "c\n", "corpus: nearly all lines have the same number"),
         ("a\nb\n", "pass format='text' for sentences, format='tokens' for tokens"),
         ("<?xml version='1.0'?>", "convert it, or pass format="),
-        ("a\0b", "this is binary data, not a corpus; unpack it if"),
     ],
 )
 def test_formats_not_recognised(tmp_path, content, message):
@@ -244,12 +237,8 @@ def archive():
     return stream.getvalue()
 
 
-VECTORS = np.random.default_rng(1).normal(size=(3, 4)).astype("<f4")
 BINARY = {
     "archive": archive(),
-    "cut archive": archive()[:-20],
-    "x.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2\x80\0\0\1\xe0\b\6\0\0\0\n\xff",
-    "x.bin": b"3 4\n" + b"".join(b"w " + row.tobytes() for row in VECTORS),
     "x.conll": "a\tD\nb\tN\n".encode("utf-16"),
 }
 
@@ -366,14 +355,8 @@ def test_unknown_names(tmp_path):
         read(path, "xml")
     with pytest.raises(ValueError, match="'text' has no option 'tag'; it has encoding"):
         read(path, "text", tag="upos")
-    with pytest.raises(
-        ValueError, match="no option 'tags'; it has separator, token_co"
-    ):
-        read(path, "conll", tags=1)
-    wrong = [("auto", "sections", 23), ("conll", "separator", 1)]
-    wrong += [("conll", "columns", {"pos": "1"}), ("conll", "columns", {"pos": 1.0})]
-    wrong += [("auto", "unescape", 1), ("auto", "sections", ["23"])]
-    for format, name, value in wrong:
+    wrong = [("auto", "sections", ["23"]), ("conll", "columns", {"pos": 1.0})]
+    for format, name, value in [*wrong, ("auto", "unescape", 1)]:
         with pytest.raises(ValueError, match=f"^{name}="):
             list(read(path, format, **{name: value}))
     with pytest.raises(ValueError, match="errors='ignore': known are 'raise', 'skip'"):
@@ -382,45 +365,6 @@ def test_unknown_names(tmp_path):
         read(tmp_path / "none")
     with pytest.raises(CorpusError, match="is a directory; use load_corpus"):
         read(tmp_path)
-
-
-@pytest.mark.parametrize("format", ["conll", "jsonl"])
-def test_write(tmp_path, format):
-    sentences = [
-        Sentence(
-            ["a\u00a0b", "#", "\u2028"], ["X", "Y", "Z"], {"pos": ["1", "2", "3"]}
-        ),
-        Sentence(["New York"], ["N"], {"pos": ["4"]}),
-    ]
-    write(sentences, tmp_path / "corpus", format)
-    options = {"columns": {"pos": 1}} if format == "conll" else {}
-    assert list(read(tmp_path / "corpus", format, **options)) == sentences
-    untagged = io.StringIO()
-    write([Sentence(["a", "b"])], untagged, format)
-    untagged.seek(0)
-    assert list(read(untagged, "tokens" if format == "conll" else format)) == [
-        Sentence(["a", "b"])
-    ]
-
-
-def test_write_conllu():
-    tree = {"lemma": ["A", "b"], "pos": ["D", "N"], "xpos": ["x", "y"]}
-    tree |= {"head": ["2", "0"], "deprel": ["det", "root"], "feats": ["_", "F=1"]}
-    sentences = [Sentence(["a", "b c"], ["D", "N"], tree)]
-    stream = io.StringIO()
-    write(sentences, stream, "conllu")
-    stream.seek(0)
-    assert list(read(stream, "conllu", trees=True)) == sentences
-    stream = io.StringIO()
-    write([Sentence(["a"], ["D"]), Sentence(["b"])], stream, "conllu")
-    stream.seek(0)
-    assert [s.tags for s in read(stream, "conllu")] == [["D"], None]
-
-
-def test_write_refuses_what_cannot_be_read_back():
-    for sentence in (Sentence(["New York"]), Sentence(["-DOCSTART- x"], ["T"])):
-        with pytest.raises(ValueError, match="write 'jsonl' instead"):
-            write([sentence], io.StringIO())
     with pytest.raises(ValueError, match="format='pipe': known are 'conll', 'conllu'"):
         write([], io.StringIO(), "pipe")
 
@@ -440,6 +384,10 @@ def test_rows_of_all_sentences_have_the_same_columns():
         with pytest.raises(ValueError, match=f"{message}.*write 'jsonl' instead"):
             write(sentences, io.StringIO())
         write(sentences, io.StringIO(), "jsonl")
+    stream = io.StringIO()
+    write([Sentence(["a"], ["D"]), Sentence(["b c"])], stream, "conllu")
+    stream.seek(0)
+    assert [s.tags for s in read(stream, "conllu")] == [["D"], None]
     for format in ("conll", "jsonl"):
         with pytest.raises(ValueError, match="a column cannot be called 'tags'"):
             write([Sentence(["a"], ["T"], {"tags": ["U"]})], io.StringIO(), format)

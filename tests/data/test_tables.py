@@ -60,21 +60,6 @@ def test_probabilities_of_labels_are_no_columns():
     assert own[0].columns == {"x_probability": ["1"]}
 
 
-def test_a_row_is_split_once(monkeypatch):
-    counted, split = [], tables._splitter
-
-    def splitter(separator, quotes):
-        own = split(separator, quotes)
-        return lambda number, line: counted.append(number) or own(number, line)
-
-    monkeypatch.setattr(tables, "_splitter", splitter)
-    rows = ["sentence,text", "1,a", "1,b", '2,"c"', "2", "3,d"]
-    with pytest.warns(UserWarning, match="<stream>:5: 1 cells, but the header has 2"):
-        assert len(found("\n".join(rows), errors="skip")) == 2
-    # but one that has cells too few, of which an error is to tell
-    assert sorted(counted) == [1, 2, 3, 4, 5, 5, 6]
-
-
 def test_rows_of_a_sentence_without_end_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("keras_tagging.utils.limits.SENTENCE_TOKENS", 3)
     split = tables._splitter(",", True)

@@ -26,11 +26,8 @@ NINE = [f"w{i} {(i + 6) % 9 + 2} dep" for i in range(2, 11)]  # each one's head 
 # words, line in the sentence, what is wrong
 NOT_TREES = {
     "no head": ("a 2 det; b _ root", 2, "word 2 'b' has no head or no relation"),
-    "no relation": ("a 2 _; b 0 root", 1, "word 1 'a' has no head or no relation"),
     "out of range": ("a 3 det; b 0 root", 1, "the head is '3' in a sentence of 2"),
     "no number": ("a 2 det; b 0 root; c b dep", 3, "the head is 'b' in a sentence"),
-    "negative": ("a -1 root", 1, "the head is '-1' in a sentence of 1 words"),
-    "long": ("a " + "9" * 5000 + " root", 1, f"the head is {'9' * 40!r} in a"),
     "other digits": ("a \u0660 root", 1, "the head is '\u0660' in a sentence"),
     "its own head": ("a 0 root; b 2 dep", 2, "word 2 forms a cycle"),
     "no root": ("a 2 dep; b 1 dep", 1, "no word is the root"),
@@ -125,12 +122,10 @@ def test_conllx_fields():
 
 MALFORMED_CONLLX = {
     "# text = x\n" + GOOD: "1: CoNLL-X has no comments",
-    "1-2\tab" + "\t_" * 8 + "\n" + GOOD: "1: CoNLL-X has no comments",
     GOOD[:-1] + "3.1\tz" + "\t_" * 8 + "\n": "4: CoNLL-X has no comments",
     "1\ta\t_\n": "1: 3 tab-separated columns where CoNLL-X has 10",
     GOOD.replace("2\tcat", "3\tcat"): "2: the word's number is '3', not 2",
     GOOD.replace("\tU2", "\t"): "2: column 4 is empty",
-    GOOD.replace("3\tnsubj", "\tnsubj"): "2: column 7 is empty",
 }
 
 
@@ -199,11 +194,9 @@ def test_derivations_in_comments():
     ("comment", "line", "error"),
     [
         ("", 1, "the sentence has no comments `# auto = .*; give it one, or read"),
-        ("# auto = none\n", 1, "no comments `# auto"),
         (f"# auto = {AUTO}\n" * 2, 1, "2 comments `# auto"),
         (f"# one\n# auto = {AUTO[:-1]}\n", 2, "derivation|node"),
         (f"# auto = {AUTO.replace('cat', 'dog')}\n", 1, "other words than the rows"),
-        ("# auto = (<L NP NN NN cat NP>)\n", 1, "other words than the rows: 'cat'"),
     ],
 )
 def test_no_such_derivation(comment, line, error):
