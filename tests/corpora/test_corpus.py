@@ -93,7 +93,6 @@ def test_splits_of_a_directory(tmp_path, case):
             "dev.x corpus.x",
             "no file is named train .*found: corpus.x, dev.x.; pass the",
         ),
-        ("README.md", "no file is named train or the like"),
         ("train-dev.x", "no file is named train or the like"),
     ],
 )
@@ -116,8 +115,6 @@ def test_files_lists_and_patterns(tmp_path):
     assert files(tmp_path, dev=[one]) == ["train.x", "s00.x", "test.x"]
     assert files(None, test=one, require_train=False) == ["", "", "s00.x"]
     assert files(one, require_train=False) == ["", "", "s00.x"]
-    with pytest.raises(CorpusError, match="None: no file is named train"):
-        load_corpus(None, test=one)
     with pytest.raises(CorpusError, match="tried a file, a directory, a pattern and"):
         load_corpus(tmp_path / "none")
     with pytest.raises(CorpusError, match="is a directory; name the files in it"):
@@ -159,10 +156,6 @@ def test_formats_and_options(tmp_path):
     assert corpus.train == [Sentence(["b"], ["c"], {"pos": ["a"]})]
     assert load_corpus(tmp_path, "text").train == [Sentence(["a", "b", "c"])]
     assert load_corpus(tmp_path, encoding="latin-1").format == "conll"
-    with pytest.raises(ValueError, match="format 'conll' has no option 'tag'"):
-        load_corpus(tmp_path, tag="upos")
-    with pytest.raises(ValueError, match="unknown format 'xml'"):
-        load_corpus(tmp_path, "xml")
 
 
 JSON = '{"tokens": ["x", "y"], "tags": ["N", "V"]}\n'
@@ -230,9 +223,7 @@ GOLD = {"tag_column": 4}
 REAL = [
     ("atis", {}, ATIS),
     ("atis/atis-2.train.w-intent.iob", INTENTS, ATIS),
-    ("atis/atis.train.iob", {}, [(4978, 56200, 121)]),
     ("conll2000", {}, [(8936, 211727, 22), (2012, 47377, 19)]),
-    ("ud-english-ewt", {}, [(*e, 17) for e in EWT]),
     ("ud-english-ewt", {"tag": "xpos"}, [(*EWT[0], 49), (*EWT[1], 49), (*EWT[2], 48)]),
     (
         "ud-english-ewt",
@@ -246,14 +237,8 @@ REAL = [
         GOLD,
         [(7745, 50408, 294), (1174, 7368, 193), (1053, 6821, 180)],
     ),
-    (
-        "pmb-ccg/4.0.0/de/gold",
-        GOLD,
-        [(1741, 10126, 160), (559, 3211, 113), (547, 3234, 113)],
-    ),
     ("erg-supertags/derived/wsj[01]*.tsv", WSJ, ERG),
     ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
-    ("ccg-genia/GENIA1000.staggedgold", {}, [(1000, 26805, 181)]),
     ("ccgbank-format/AUTO/00/wsj_0087.auto", {}, [(22, 371, 53)]),
     ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
     ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),

@@ -27,12 +27,10 @@ def test_misread_text_is_found(encoding):
 @pytest.mark.parametrize(
     "text",
     [
-        "plain text, \ttabs",
         "Übergröße Ärger Åland ÄÖÜ",
         "«CAFÉ»",  # É before a quotation mark
         "ÉTÉ À Noël",
         "A&B AT&T a & b ; c",
-        "привет мир",
         "Ελλάδα",
         "नमस्ते 中文 한국어 عربى",
         "20\u00a0000 l\u2019\u00e9t\u00e9 \u2028 \u200b",
@@ -49,15 +47,12 @@ def test_sound_text_is_left_alone(text):
     [
         ("a\ufffdb", "replacement character"),
         ("a\x00b", "control character"),
-        ("a\x92b", "control character"),
         ("a\ue000b", "character for private use, or none"),
         ("a\ufffeb", "character for private use, or none"),
         ("a\ufeffb", "byte order mark inside"),
         ("caf&eacute;", "HTML entity"),
-        ("it&#8217;s", "HTML entity"),
         ("it&#x2019;s", "HTML entity"),
         ("ï»¿first", MOJIBAKE),
-        ("ï¿½", MOJIBAKE),
         (misread("😀 fun"), MOJIBAKE),
     ],
 )

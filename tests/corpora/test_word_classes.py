@@ -53,12 +53,6 @@ def test_classes_equal_a_reference(seed):
     assert found.columns["word_class"] == expected
 
 
-def test_slots_are_one_class_by_their_last_component():
-    train = "rome/B-fromloc.city_name oslo/I-city_name monday/S-a.b.day_name to/O"
-    found = classes_of(train, "rome Oslo monday to paris")
-    assert found == ["city_name", "city_name", "day_name", "O", "O"]
-
-
 def test_half_of_all_occurrences_must_stand_in_slots_of_the_class():
     rome = "rome/B-city_name rome/I-to.city_name"
     assert classes_of(f"{rome} rome/O rome/O", "rome") == ["city_name"]

@@ -2,7 +2,6 @@ import gzip
 import json
 import os
 import pickle
-import subprocess
 import time
 from pathlib import Path
 
@@ -143,12 +142,8 @@ class Runs:
     "value, name",
     [
         (Runs(os.system, "touch it"), f"{os.system.__module__}.system"),
-        (Runs(eval, "open('it', 'w')"), "builtins.eval"),
-        (Runs(subprocess.check_call, ["touch", "it"]), "subprocess.check_call"),
-        (Runs(getattr, "a", "b"), "builtins.getattr"),
         (Runs(bytes, 10**10), "builtins.bytes"),
         (Runs(np.fromfile, "it"), "numpy.fromfile"),
-        (np.float32, "numpy.float32"),
         (Sentence, "keras_tagging.data.sentence.Sentence"),
     ],
 )
@@ -228,21 +223,17 @@ def changed(change):
     "content, message",
     [
         (b"", "cannot be unpickled: EOFError"),
-        (pickle.dumps(is13())[:-20], "cannot be unpickled: "),
         (pickle.dumps(is13(np.array))[:200], "cannot be unpickled: "),
         (json.dumps(is13()).encode()[:-20], "cannot be read: JSONDecodeError"),
-        (b"not a pickle", "cannot be unpickled: "),
         (b"[1]", "is no corpus of integers; it is (train, test"),
         (b"[1, 2]", "has no dictionaries words2idx and labels2idx, or token_ids"),
         (changed(lambda d: d.__setitem__(0, 5)), "train is not a list of sentences"),
         (changed(lambda d: d[0][2].pop()), "train has 2 sentences but labels for 1"),
         (changed(lambda d: d[0][2][1].pop()), "sentence 2: 3 words but 2 labels"),
         (changed(lambda d: d[1][0][0].__setitem__(1, 99)), "the word '99' is not in"),
-        (changed(lambda d: d[1][2][0].__setitem__(1, -1)), "the label '-1' is not in"),
         (changed(lambda d: d[1][2][0].__setitem__(1, 7.0)), "the label '7.0' is not"),
         (changed(lambda d: d[2]["words2idx"].update(two=2)), "the same number"),
         (changed(lambda d: d[2]["labels2idx"].update(O="7")), "'O' the number '7'"),
-        (changed(lambda d: d[2].pop("labels2idx")), "has no dictionaries"),
     ],
 )
 def test_errors_name_the_file_in_one_line(refused, content, message):

@@ -76,7 +76,6 @@ NAMELESS = "(<L N NN NN x N>)\n"
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda t: t[1:], (), "no file holds section 00 (dev); name all files, whose "),
         (lambda t: [], ("--partial",), "no file holds section 02, 03, 04"),
         (lambda t: [*t, t[3]], (), "wsj_0301.1 is here and in"),
         (lambda t: [*t, NAMELESS], (), "mine.auto:51: this derivation has no line"),
@@ -120,11 +119,6 @@ def changed(old, new):
     return change
 
 
-def empty(auto):
-    for path in auto.rglob("*.auto"):
-        path.unlink()
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -133,7 +127,6 @@ def empty(auto):
             "no file holds section 13, 00 (train, dev); name the folder",
         ),
         (changed("N/N", "N/{N}"), "wsj_1301.auto:2: the category 'N/{N}' has '{'"),
-        (empty, "holds no file whose name ends in .auto"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_files(disc, tmp_path, run, change, message):

@@ -102,9 +102,6 @@ def test_a_doctype_alone_fetches_nothing(tmp_path):
     [
         (b"", "a.xml:1: is not well-formed XML: no element found; check that"),
         (b"<c>\n<t>a</c>", "a.xml:2: is not well-formed XML: mismatched tag;"),
-        (b"<c>\n<t>\xe9</t></c>", "a.xml:2: is not well-formed XML: not well-formed"),
-        (b"<c>&eacute;</c>", "a.xml:1: is not well-formed XML: undefined entity"),
-        (b"word\tN\n", "a.xml:1: is not well-formed XML: syntax error"),
         (b"<?xml version='1.0' encoding='klingon'?><c/>", "a.xml:1: "),
         (b"\n".join([b"<t>"] * 100_000), "a.xml:201: has more than 200 elements"),
     ],
@@ -131,8 +128,6 @@ AMPLIFIED = [
         "over 1000 characters in the attributes of <t>",
     ),
     (b"<c><!--%s--></c>" % LONG, "has a tag or comment of over 1048576 bytes"),
-    (b'<c a="%s"/>' % LONG, "has a tag or comment of over 1048576 bytes"),
-    (b"<c><?a %s?></c>" % LONG, "has a tag or comment of over 1048576 bytes"),
     (b"<c>%s</c>" % b"".join(b"<a%d/>" % i for i in range(20_000)), "over 10000 names"),
     (b"<c><t>%s</t></c>" % (LONG * 2), "has a <t> of over 2097152 bytes"),
 ]

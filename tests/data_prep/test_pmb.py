@@ -106,7 +106,6 @@ def other_columns(path):
         (changed("\tENS", ""), "train.conll:6: 6 columns where the file has 7; mend"),
         (changed(r"s:dcl\np", r"s:dcl\\np"), "train.conll:6: the category 's:dcl"),
         (other_columns, "train.conll: column 7 holds '0' and not roles"),
-        (Path.unlink, "no file train.conll of this release"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_files(gold, tmp_path, run, change, message):

@@ -175,8 +175,6 @@ def wrong(message: str):
     ("command", "message", "expected"),
     [
         (wrong, "c; mend it, or pass separator= if it is split", "c; mend it"),
-        (wrong, "c; mend; pass format='x' for y, format='z' for a", "c; mend"),
-        (wrong, "c; convert it, or pass encoding= with its own", "c; convert it"),
         (
             malformed,
             "c; convert it, or pass encoding= with its own",
@@ -203,13 +201,3 @@ def test_help_has_an_example(capsys):
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert "Does nothing." in lines
     assert lines[-3:] == ["Example:", "python it.py 3", "python it.py 4"]
-
-
-def test_the_folders_of_a_failed_run_are_gone(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("preparing.script.write", full)
-    with pytest.raises(OSError, match="No space left"):
-        write_splits(tmp_path / "out", {"train": TRAIN})
-    assert not list(tmp_path.iterdir())
