@@ -21,22 +21,12 @@ class NetworkCalls:
         count: number of sentences.
         batch_size: sentences in a call; by default as many as fit the token budget.
         verbose: 1 shows a progress bar, 2 a line at the end; 0 and "auto" nothing.
-        **others: arguments that make no sense for sentences.
 
     Raises:
-        ValueError: for one of `others` that is not None, or an invalid `batch_size` or
-            `verbose`.
+        ValueError: for an invalid `batch_size`.
     """
 
-    def __init__(self, count=0, batch_size=None, verbose="auto", **others):
-        for name, value in others.items():
-            if value is not None:
-                raise ValueError(
-                    f"{name} has no use: all sentences are read at once, and every "
-                    "token counts once; leave it out"
-                )
-        if verbose not in (0, 1, 2, "auto"):
-            raise ValueError(f"verbose={verbose!r}: give 0, 1, 2 or 'auto'")
+    def __init__(self, count=0, batch_size=None, verbose="auto"):
         self.batch_size = None
         if batch_size is not None:
             self.batch_size = checked("batch_size", batch_size, Positive, None)
@@ -136,9 +126,6 @@ class SentenceCalls(keras.Model, Predictor):
         y=None,
         batch_size=None,
         verbose="auto",
-        sample_weight=None,
-        steps=None,
-        callbacks=None,
         return_dict=False,
         **options,
     ):
@@ -151,7 +138,6 @@ class SentenceCalls(keras.Model, Predictor):
                 default as many as fit 4096 padded tokens in a tagger, 1024 in a parser.
             verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
             return_dict: whether to return a dict instead of the list of its values.
-            sample_weight, steps, callbacks: None; Keras' own have no use here.
             **options: for parsers, `punctuation` and `subtypes`: see
                 `metrics.attachment_scores`.
 
@@ -159,34 +145,33 @@ class SentenceCalls(keras.Model, Predictor):
             The figures that `figures` describes.
 
         Raises:
-            ValueError: if the annotation is missing, or an argument has no use.
+            ValueError: if the annotation is missing.
         """
-        if unknown := [name for name in options if name not in self.counting_options]:
-            raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
         sentences = self.annotated(with_targets(x, y, self.column_names))
-        others = {"sample_weight": sample_weight}
-        others |= {"steps": steps, "callbacks": callbacks}
-        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        calls = NetworkCalls(len(sentences), batch_size, verbose)
         figures = self.evaluator(sentences, calls, **options)()
         calls.end(figures)
         return figures if return_dict else list(figures.values())
 
-    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+    def predict(self, x, batch_size=None, verbose="auto"):
         """Predict for sentences: see `predictions`.
 
         Args:
             x: sentences, or lists of words if the model reads nothing else.
-            batch_size, verbose, steps, callbacks: as in `evaluate`.
+            batch_size, verbose: as in `evaluate`.
 
         Returns:
             A list with an item for each sentence.
         """
         sentences = as_sentences(x)
-        others = {"steps": steps, "callbacks": callbacks}
-        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        calls = NetworkCalls(len(sentences), batch_size, verbose)
         predictions = self.predictions(sentences, calls)
         calls.end()
         return predictions
+
+    def output_names(self):
+        outputs = self.outputs(self.described()).items()
+        return [name for name, output in outputs if not output.optional]
 
     def prepare_input(self, sentences):
         """The sentences with everything that the model reads, for prediction."""

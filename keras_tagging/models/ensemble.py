@@ -1,12 +1,7 @@
 """Ensembles: models of one kind that answer together, by the mean of probabilities."""
 
-import warnings
 from collections import UserDict
-from itertools import combinations
 from pathlib import Path
-
-import keras
-import numpy as np
 
 from keras_tagging import kinds
 from keras_tagging.data.sentence import as_sentences
@@ -42,8 +37,7 @@ class Ensemble(SentenceCalls):
     the words that count as known in `evaluate`, and the beam.
 
     Args:
-        members: two models or more, with vocabularies. A warning names one whose
-            weights are those of another, which adds nothing but time.
+        members: two models or more, with vocabularies.
 
     Raises:
         ValueError: if they are no models of one kind, have other labels or columns than
@@ -122,10 +116,6 @@ class Ensemble(SentenceCalls):
 
     # Files
 
-    def output_names(self):
-        outputs = self.outputs(self.described()).items()
-        return [name for name, output in outputs if not output.optional]
-
     def described(self, top_k: int = 5) -> dict[str, object]:
         """The description of the model in an ONNX file."""
         about = {
@@ -203,38 +193,11 @@ def _class_of(members: list) -> type[Ensemble]:
     if not 2 <= len(members) <= most:
         raise ValueError(f"an ensemble has 2 to {most} members, not {len(members)}")
     for model in members:
-        if not hasattr(model, "network"):
-            raise ValueError(
-                f"a {type(model).__name__} is no member of an ensemble: give trained "
-                "taggers, or parsers; keras_tagging.load opens a file"
-            )
         model._require_network()
     names = [kinds.of(model).name for model in members]
     if len(set(names)) > 1:
         raise ValueError(f"an ensemble has models of one kind, not {', '.join(names)}")
-    _warn_of_twins(members)
     kind = kinds.of(members[0])
     if kind.ensemble is None:
         raise ValueError(f"there are no ensembles of the kind {kind.name!r}")
     return kind.at("ensemble")
-
-
-def _warn_of_twins(members: list) -> None:
-    """Warn of a member that is another one again, or has its weights."""
-    for (i, one), (j, other) in combinations(enumerate(members, 1), 2):
-        same = one.vocabularies == other.vocabularies
-        if one is other or (same and _same_weights(one.weights, other.weights)):
-            warnings.warn(
-                f"member {j} of the ensemble has the weights of member {i}, and adds "
-                "nothing: give models of other seeds or architectures",
-                stacklevel=4,
-            )
-            return
-
-
-def _same_weights(some, others) -> bool:
-    shapes = [[tuple(weight.shape) for weight in x] for x in (some, others)]
-    return shapes[0] == shapes[1] and all(
-        np.array_equal(*map(keras.ops.convert_to_numpy, pair))
-        for pair in zip(some, others, strict=True)
-    )

@@ -142,7 +142,6 @@ class TrainedOnSentences(SentenceCalls):
             dev = self.annotated(development(validation_data, self.column_names))
 
         # network
-        check_schedule(self.optimizer, fitting.decay, callbacks)
         if self.network is None:
             self.adapt(sentences)
         if not self.optimizer.built:  # the user compiled another one after adapt
@@ -353,34 +352,6 @@ class TrainedOnSentences(SentenceCalls):
 # The arguments of fit
 
 
-def check_schedule(optimizer, decay, callbacks=None):
-    """Refuse what else is to set the learning rate beside a decay of ours.
-
-    Args:
-        optimizer: whose rate may be a schedule.
-        decay: as in `FitSettings`.
-        callbacks: of the user, which may have a `ReduceLROnPlateau`.
-
-    Raises:
-        ValueError: with the remedies.
-    """
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    schedule = getattr(optimizer, "_learning_rate", None)
-    if decay and isinstance(schedule, keras.optimizers.schedules.LearningRateSchedule):
-        raise ValueError(
-            f"the optimizer has a {type(schedule).__name__}, and decay={decay!r} sets "
-            "the learning rate too: build(..., decay=None), or give the optimizer a "
-            "number"
-        )
-    plateau = keras.callbacks.ReduceLROnPlateau
-    several = keras.tree.flatten(callbacks or [])
-    if decay == "linear" and any(isinstance(x, plateau) for x in several):
-        raise ValueError(
-            'ReduceLROnPlateau has no effect beside decay="linear", which sets the '
-            "learning rate of each epoch: build(..., decay=None)"
-        )
-
-
 def check_fitting(
     figures,
     has_dev,
@@ -402,16 +373,13 @@ def check_fitting(
     Raises:
         ValueError: for an option without effect, or an unknown figure.
     """
-    if patience is not None and not has_dev:
-        raise ValueError("patience needs validation_data to watch")
-    if decay == "halve" and not has_dev:
-        raise ValueError(
-            "decay='halve' needs validation_data to watch; or build(..., decay=None)"
-        )
+    decay = "halve" if decay == "halve" else None
+    options = {"patience": patience, "decay": decay, "monitor": monitor}
+    for name, value in options.items():
+        if value is not None and not has_dev:
+            raise ValueError(f"{name}={value!r} needs validation_data to watch")
     possible = [f"val_{name}" for name in figures]
     possible += ["loss", "accuracy", "cross_entropy"] if has_metrics else ["loss"]
-    if monitor is not None and not has_dev:
-        raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
     if monitor is not None and monitor not in possible:
         raise ValueError(f"monitor={monitor!r}: known are {', '.join(possible)}")
 
@@ -433,16 +401,11 @@ def held_out(sentences, share: float) -> tuple[list[Sentence], list[Sentence]]:
     """The first sentences, and the last ones, of which there are this share.
 
     Raises:
-        ValueError: unless 0 < share < 1, and if there are no first ones.
+        ValueError: unless 0 < share < 1.
     """
     if not 0 < share < 1:
         raise ValueError(f"validation_split={share!r}: give a share, such as 0.1")
     first = int(len(sentences) * (1 - share))  # as Keras counts
-    if not first:
-        raise ValueError(
-            f"validation_split={share}: of {len(sentences):,} sentences, that leaves "
-            "none to train on"
-        )
     return sentences[:first], sentences[first:]
 
 

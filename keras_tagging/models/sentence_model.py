@@ -313,10 +313,6 @@ class SentenceModel(TrainedOnSentences):
         """The layers that a SavedModel has."""
         return [self.network]
 
-    def output_names(self):
-        outputs = self.outputs(self.described()).items()
-        return [name for name, output in outputs if not output.optional]
-
     def described(self, top_k: int = 5) -> dict[str, object]:
         """The description of the model in an ONNX file."""
         inventory = {}

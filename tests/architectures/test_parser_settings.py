@@ -229,8 +229,6 @@ def test_other_misuse(model):
         model.evaluate(DEV, DEV)
     with pytest.raises(ValueError, match="whole corpus"):
         build().fit(Corpus(TRAIN))
-    with pytest.raises(ValueError, match="steps has no use"):
-        model.predict(DEV, steps=3)
     with pytest.raises(ValueError, match="val_uas"):
         build().fit(TRAIN, validation_data=DEV, monitor="val_accuracy")
     other = [sentence("2 0 2", "new root other")]

@@ -83,21 +83,12 @@ def _place(column, model):
 
     The order is None if the labels are in that of the column.
     """
-    names = list(model.column_names)
-    if column.name not in names:
-        lacks, *has = (
-            name or "a single column of tags" for name in [column.name, *names]
-        )
+    named = {other.name: other for other in model.label_columns}
+    other = named.get(column.name)
+    if other is None or set(other.labels) != set(column.labels):
         raise ValueError(
-            "the taggers of an ensemble have the same columns, and one lacks "
-            f"{lacks}: it has {', '.join(has)}; train them with the same tags="
+            "join taggers that learnt the same columns and labels: those in "
+            f"{column.name or 'tags'!r} differ"
         )
-    other_column = model.label_columns[names.index(column.name)]
-    if set(other_column.labels) != set(column.labels):
-        other = sorted(set(other_column.labels) ^ set(column.labels))
-        raise ValueError(
-            f"the labels in {column.name or 'tags'!r} differ ({', '.join(other[:5])}): "
-            "join taggers that learnt the same labels"
-        )
-    order = [other_column.ids[label] for label in column.labels]
-    return names.index(column.name), None if order == sorted(order) else order
+    order = [other.ids[label] for label in column.labels]
+    return [*named].index(column.name), None if order == sorted(order) else order
