@@ -36,7 +36,7 @@ from hostile.harness import (
 from hostile.mutations import MARKS, VALUES, mutate, mutate_json, mutate_value
 from hostile.onnx_files import check_believed, files, mutate_file
 from hostile.saved_models import archived, members, whole
-from vectors.examples import BINARY, FASTTEXT, GLOVE, WORD2VEC, WORDS
+from vectors.examples import WORD2VEC
 
 import keras_tagging
 from keras_tagging import Sentence, cli, load_corpus, runtime
@@ -338,25 +338,7 @@ def check_onnx(data):
             assert len(values) == len(tokens)
 
 
-# Vectors
-
-
-def check_vectors(name, data):
-    """Some words of a file have the vectors that they have in the whole."""
-    every = load_vectors(written(name, data), cache=False)
-    assert every.matrix.shape[0] == len(set(every.words)) == len(every.words)
-    assert np.isfinite(every.matrix).all()
-    some = load_vectors(name, cache=False, vocabulary=WORDS)
-    for word, row in some.index.items():
-        if word in every.index and name != "input.fasttext":
-            expected = every.matrix[every.index[word]]
-            np.testing.assert_allclose(some.matrix[row], expected, 1e-4, 1e-6)
-
-
-def vectors(name, *sound, nasty=()):
-    check = trying(partial(check_vectors, name))
-    return Target(lambda: sound, check, lambda: nasty, limits=(6, 256))
-
+# Vectors: their files are tried in `test_vectors.py`
 
 KEPT = np.array([[0.5, -1, 0.25], [0, 0, -4]], np.float32)
 
@@ -400,7 +382,6 @@ def check_command(data):
     return "read" if end.value.code == 0 else "refused"
 
 
-HUGE = [b"4 9999999999999\n", b"99999999 99999999\n", b"9" * 5000]
 slow = partial(Target, count=6, limits=(20, 1024))
 TARGETS = {
     "conll": reader("conll", seeds.CONLL, seeds.CONLL_BLANKS),
@@ -477,14 +458,6 @@ TARGETS = {
     "onnx": Target(
         files, trying(check_onnx), mutate=mutate_file, count=60, limits=(10, 512)
     ),
-    "vectors": vectors(
-        "input.txt",
-        *(text.encode() for text in (GLOVE, WORD2VEC, FASTTEXT)),
-        nasty=[*(x + GLOVE.encode() for x in HUGE), pickle.dumps(Gadget(), 2)],
-    ),
-    "vectors-binary": vectors("input.bin", BINARY, nasty=[x + BINARY for x in HUGE]),
-    "vectors-gz": vectors("input.gz", gzip.compress(GLOVE.encode(), mtime=0)),
-    "vectors-bz2": vectors("input.bz2", bz2.compress(GLOVE.encode())),
     "vectors-kept": Target(
         lambda: [kept_words(b'["the", "1.5"]')],
         trying(check_kept),
