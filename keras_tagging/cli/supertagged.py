@@ -43,6 +43,8 @@ def check_supertags(tags: list[str], run) -> None:
             normalise(tag)
     except CategoryError as error:
         raise ValueError(f"{run} gives no supertags: {error}") from None
+    if not any("/" in tag or "\\" in tag for tag in tags):
+        raise ValueError(f"{run} gives no supertags, but {tags[0][:40]!r}")
 
 
 class SupertagWriter:

@@ -136,7 +136,7 @@ def test_categories_are_those_of_ccgbank():
     assert writer.write(Sentence(["", "b"]), [r"s:dcl\np"] * 2) == (
         "_|_|S[dcl]\\NP b|_|S[dcl]\\NP\n"
     )
-    for tags in (["B-x|y"], ["N V"], [r"N/N", ""]):
+    for tags in (["B-x|y"], ["N V"], [r"N/N", ""], ["NN", "VB"]):
         with pytest.raises(ValueError, match="^run gives no supertags"):
             check_supertags(tags, "run")
     with pytest.raises(ValueError, match="--column x: run has one column of tags"):
