@@ -94,15 +94,6 @@ def test_conllu_has_the_text_and_the_place_of_every_token():
     assert lines[4].split("\t")[9] == "Tag=O|SpaceAfter=No|TokenRange=22:23"
 
 
-def test_what_is_written_can_be_read():
-    writer = ConlluWriter()
-    text = writer.write(FIRST) + writer.write(SECOND)
-    one, other = read(io.StringIO(text), "conllu")
-    assert one.tokens == FIRST.tokens and other.tokens == SECOND.tokens
-    for name, values in FIRST.columns.items():
-        assert one.columns[name] == values
-
-
 def test_conllu_of_sentences_without_text():
     columns = {"pos": ["X"], "ner|x": ["a|b"], "predicted_tag": ["NN"]}
     found = ConlluWriter().write(Sentence(["a"], ["X"], columns))

@@ -44,10 +44,7 @@ NASTY = {
     + "\n\n",
     "comments alone": "# nothing\n\n# here\n",
     "comments between sentences": TWO + "\n# alone\n\n# of the next\n" + TWO + "\n",
-    "comments at the end": TWO + "\n# alone\n\n\n# the end",
-    "a range alone": RANGE + "\n" + TWO,
     "nothing": "",
-    "blank lines alone": "\n\n",
     "empty heads": line("1", head="", deprel="") + line("2", head="x", deprel="a b"),
     "strange heads": line("1", head="99", deprel=" ")
     + line("2", head="1", deprel="\r"),

@@ -65,7 +65,6 @@ def test_words_as_raw_text_has_them():
     ("old", "new", "what"),
     [
         ("<T NP 1 2>", "<T NP 1 1>", "a node 'NP' has 2 children but says 1, the head"),
-        ("<T NP 0 1>", "<T NP 1 1>", "a node 'NP' has 1 children but says 1, the head"),
         ("(<L NP[nb]/N DT DT a NP[nb]_9/N_9>) ", "", "has 1 children but says 2"),
         (" DT DT a", " DT a", "leaf 3, 'NP[nb]/N DT a NP[nb]_9/N_9', is malformed"),
         (") ) ) \n", ") ) \n", "its brackets do not balance"),

@@ -28,3 +28,19 @@ def run(capsys):
         return stopped.value.code, told.out, told.err
 
     return run_script
+
+
+@pytest.fixture
+def failing(run, tmp_path):
+    """`failing(script, source, *options)` gives its error, which is one line.
+
+    Nothing is printed or written.
+    """
+
+    def run_script(name, source, *options):
+        code, out, error = run(name, source, tmp_path / "failed", *options)
+        assert (code, out) == (1, "") and not (tmp_path / "failed").exists()
+        assert error.startswith(f"{name}.py: error: ") and error.count("\n") == 1
+        return error
+
+    return run_script

@@ -74,7 +74,6 @@ LOL = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
         f'<!DOCTYPE c [<!ENTITY l0 "lol">{LOL}]>',
         '<!DOCTYPE c [<!ENTITY l9 SYSTEM "secret.txt">]>',
         '<!DOCTYPE c [<!ENTITY % l SYSTEM "secret.txt"> %l; <!ENTITY l9 "x">]>',
-        f'<!DOCTYPE c [<!ENTITY l9 "{"x" * 100_000}">]>',
     ],
 )
 def test_entities_are_not_expanded(tmp_path, monkeypatch, doctype):
