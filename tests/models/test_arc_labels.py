@@ -57,16 +57,6 @@ def test_saved_and_loaded(parser, tmp_path):
     assert runtime.load(tmp_path / "model.onnx").parse(some) == expected
 
 
-def test_files_of_before_have_no_such_rule(parser):
-    config = parser.get_config()
-    del config["arc_labels"]
-    settings = {k: v for k, v in config["settings"].items() if k != "constrained"}
-    again = type(parser).from_config(config | {"settings": settings})
-    again.set_weights(parser.get_weights())
-    assert again.arc_labels is None
-    assert strange(again.parse(TRAIN))
-
-
 @pytest.mark.parametrize(
     "labels", ["root", [["root"]], [["root"], []], [["root"], ["no such"]], [[1], [2]]]
 )

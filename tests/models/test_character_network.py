@@ -1,7 +1,5 @@
 """Models that read all characters of their words."""
 
-import json
-
 import keras
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from reference import characters, coupled_lstm, skip_stack
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.models.files.checks import checked_config
 
 SMALL = {"character_units": 3, "character_embedding_dim": 4, "max_characters": 8}
 WORDS = ["the", "Dog", "unheard-of", "barks", "ß", "the", "wife\\/mother-in-law"]
@@ -202,28 +199,3 @@ def test_parsers_read_characters(tmp_path, encoder):
 
 
 # Settings
-
-
-def test_configurations_without_the_keywords_have_no_network(train_sentences):
-    """Of models saved by an earlier version."""
-    model = keras_tagging.build("bilstm-crf", **TINY | WORDS_ONLY)
-    model.adapt(train_sentences)
-    config = json.loads(json.dumps(model.get_config()))
-    new = {"character_network", "character_units", "character_embedding_dim"}
-    new |= {"character_dropout", "max_characters", "hidden_layer", "coupled"}
-    assert new <= set(config["settings"])
-    for name in new:
-        del config["settings"][name]
-    again = type(model).from_config(config)
-    assert again.settings["character_network"] is None
-    assert [w.shape for w in again.get_weights()] == [
-        w.shape for w in model.get_weights()
-    ]
-    assert "letters" not in again.vocabularies
-
-
-def test_a_saved_model_cannot_ask_for_a_huge_network(model):
-    config = model.get_config()
-    config["settings"] |= {"character_units": 65_536, "character_embedding_dim": 65_536}
-    with pytest.raises(ValueError, match="settings ask for .* weights or more"):
-        checked_config(type(model), config)

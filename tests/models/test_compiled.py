@@ -15,7 +15,6 @@ from treebanks import sentences_of
 
 import keras_tagging
 from keras_tagging import training
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
 
 pytestmark = pytest.mark.one_backend
 
@@ -85,28 +84,3 @@ def test_a_step_and_predictions_are_the_same(name):
         assert max(np.abs(new - old).max() for new, old in changes) > 1e-3
     for compiled, plain in zip(*found, strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-5, atol=1e-5)
-
-
-def shapes_of(batches, epochs=3):
-    """The shapes of all batches, and of those of the first epoch."""
-    found = []
-    for batches.epoch in range(epochs):
-        found.append({ids.shape for ids, _, _ in batches})
-    return set().union(*found), found[0]
-
-
-@pytest.mark.parametrize("sizes", [{"token_budget": 400}, {"batch_size": 32}])
-def test_shapes_are_few(sizes):
-    """At most two for each padded length, the same in each epoch."""
-    lengths = np.random.default_rng(1).integers(1, 60, 1500)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    ids = np.ones((offsets[-1], 1), "int32")
-    targets = np.zeros(len(ids), "int32")
-    sentences = EncodedSentences(ids, offsets, targets)
-    every, first = shapes_of(TrainingBatches(sentences, multiple=8, **sizes))
-    padded = {time for _, time, _ in every}
-    assert every == first
-    assert padded == set(range(8, 72, 8))
-    assert len(every) <= 2 * len(padded)
-    plain, _ = shapes_of(TrainingBatches(sentences, **sizes))
-    assert len(plain) > 2 * len(every)

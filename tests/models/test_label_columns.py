@@ -227,19 +227,6 @@ def test_the_loss_is_that_of_all_columns(decoder):
             assert np.abs(one - other).max() > 0, weight.path
 
 
-def test_labels_that_a_loaded_model_does_not_know(model):
-    message = "1 of 25 training tokens have labels in '{}' that this model does not"
-    with (
-        pytest.warns(UserWarning, match=message.format("upos")),
-        pytest.warns(UserWarning, match=message.format("xpos")),
-        pytest.warns(UserWarning, match=message.format("feats")),
-    ):
-        model.batches(GOLD, model.settings.fitting)
-    other = [Sentence(["a"], None, {"pos": ["Q"], "xpos": ["ax"], "feats": ["B-D"]})]
-    with pytest.raises(ValueError, match="knows none of the labels in 'upos' of the"):
-        model.batches(other, model.settings.fitting)
-
-
 # Files
 
 

@@ -22,7 +22,7 @@ from transitions.crossing import LEARNING as CROSSING_BY_HEART
 from transitions.crossing import random_sentences
 
 import keras_tagging
-from keras_tagging import Parser, Sentence
+from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS
 from keras_tagging.data.trees import check_tree, is_projective
 from keras_tagging.encoding import batching
@@ -122,18 +122,6 @@ def test_parse_gives_trees_and_keeps_the_rest(model):
     assert gold(model.parse(bare)) == gold(parsed)[:-1]
 
 
-@pytest.mark.parametrize("width", [1, 3])
-def test_a_batch_equals_one_by_one(model, width):
-    model.beam_width = width
-    together = model.predict([EMPTY, *DEV])
-    assert together[0] == ([], [])
-    for sentence, expected in zip(DEV, together[1:], strict=True):
-        assert model.predict([sentence]) == [expected]
-    model.beam_width = 1
-    if width > 1:
-        assert model.predict([EMPTY, *DEV]) != together
-
-
 @pytest.mark.parametrize("subtypes", [False, True])
 def test_evaluate_equals_a_hand_count(model, subtypes, monkeypatch):
     monkeypatch.setattr(parser, "PREDICTION_TOKENS", 30)
@@ -224,12 +212,3 @@ def test_swap_learns_them_as_they_are(tmp_path):
     model.adapt(sentences)
     for parsed in model.parse(sentences):
         assert is_projective([*map(int, parsed.columns["head"])])
-
-
-def test_a_file_without_a_system_is_arc_standard():
-    """As files of 0.2.0 are."""
-    model = random_parser()
-    config = model.get_config()
-    del config["settings"]["system"]
-    again = Parser.from_config(config)
-    assert again.settings["system"] == again.scorer.system.name == "arc-standard"

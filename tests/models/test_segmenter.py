@@ -7,7 +7,6 @@ import pytest
 from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
-from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import text_of
 from keras_tagging.models.files.checks import checked_config, least_weights
 
@@ -34,13 +33,6 @@ def test_figures(segmenter, everything, treebanks):
     assert table.loc["words", ["gold", "predicted", "f1"]].tolist() == [words, words, 1]
     assert table.loc["multiwords", "gold"] == 17
     assert "142 characters, 17 multiword tokens" in segmenter.size
-
-
-def both(first, second):
-    shift = len(first.text) + 1
-    moved = [(begin + shift, end + shift) for begin, end in second.spans]
-    text = f"{first.text} {second.text}"
-    return Surface(text, first.spans + moved, first.words + second.words)
 
 
 def test_saved_and_loaded(segmenter, treebanks, tmp_path):

@@ -156,15 +156,3 @@ def test_a_parser_of_an_earlier_version(parser):
     old = type(parser).from_config({**parser.get_config(), "training_words": None})
     with pytest.raises(ValueError, match="saved by an earlier version.*train it again"):
         old.shrink_vectors(1)
-
-
-def test_a_parser_with_a_tagger_of_its_own(parser, model):
-    own = type(parser).from_config(
-        {**parser.get_config(), "tagger": model.get_config()}
-    )
-    randomize(own)
-    own.tagger.set_weights(model.get_weights())
-    small = own.shrink_vectors(2, dtype="float32")
-    assert small.tagger.vocabularies == model.shrink_vectors(2).vocabularies
-    words = [["zebra", "dog"]]
-    assert small.tagger.tag(words) == model.tag(words)

@@ -67,16 +67,6 @@ def test_every_token_gets_a_tag(tagger, token):
     assert [len(tags) for tags in tagger.tag(sentences)] == [1, 3, 3]
 
 
-def test_words_are_compared_in_nfc(tagger):
-    model = keras_tagging.build("bigru", **TINY)
-    model.adapt([Sentence(["caf\u00e9", "b"], ["N", "M"])])
-    model.run_eagerly = True
-    (composed,), (decomposed,) = (
-        model.predict([[word]]) for word in ("caf\u00e9", "cafe\u0301")
-    )
-    np.testing.assert_array_equal(composed, decomposed)
-
-
 def test_tags_are_the_best_of_predict(tagger):
     sentences = [s.tokens for s in random_sentences(9, 6)] + [[]]
     rows = tagger.predict(sentences)

@@ -21,8 +21,6 @@ from models.parsers import (
 import keras_tagging
 from keras_tagging import Ensemble, SoftTargets
 from keras_tagging.data import Corpus
-from keras_tagging.models.distillation import Teacher
-from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.transitions import gold_moves, legal_outputs, transition_system
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -175,34 +173,6 @@ def test_without_weight_it_is_training_without_to_the_last_bit(teacher):
     soft["soft_weight"] = 0.5
     other = fitted(sentences=sentences, epochs=2, fitting=soft, **FEW)
     assert not equal(weights(other), weights(found))
-
-
-def test_a_run_that_was_killed_goes_on(teacher, tmp_path, monkeypatch):
-    corpus = Corpus(SOME, DEV[:2])
-    distilling = Teacher(teacher, "runs/parsers", "0" * 64, 0.5, 2.0)
-
-    def run(out, epochs=2, resume=False):
-        model = build(**FEW, decay=None)
-        model.adapt(corpus.train)
-        [line] = distilling.check(model)
-        assert "labels of the teacher in 'moves:arc-standard' are none of the" in line
-        options = {"tensorboard": False, "verbose": 0, "epochs": epochs}
-        train_run(model, corpus, out, resume=resume, teacher=distilling, **options)
-        return model
-
-    expected = run(tmp_path / "whole")
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("keras_tagging.models.files.run_folder.save_run", killed)
-        with pytest.raises(KeyboardInterrupt):
-            run(tmp_path / "killed", 1)
-    assert [*(tmp_path / "killed").glob("teacher-*.npz")]
-    found = run(tmp_path / "killed", resume=True)
-    assert equal(weights(found), weights(expected))
-    assert found.metadata["teacher"]["model"].startswith("ensemble of lstm-parser")
 
 
 # Text without annotation

@@ -11,10 +11,9 @@ from models.columns import columned
 import keras_tagging
 from keras_tagging import Ensemble, Sentence, SoftTargets
 from keras_tagging.data import Corpus
-from keras_tagging.models.distillation import Teacher, digest_of
+from keras_tagging.models.distillation import Teacher
 from keras_tagging.models.files import run_folder
 from keras_tagging.models.files.run_folder import train_run
-from keras_tagging.utils.stored import sha256_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -121,18 +120,6 @@ def test_the_file_is_of_one_teacher_and_of_these_sentences(tmp_path, teacher):
     other = Teacher(teacher.model, teacher.path, "1" * 64)
     other.fit_arguments(CORPUS.train, tmp_path)
     assert len([*tmp_path.glob("teacher-*.npz")]) == 3
-
-
-def test_the_digest_is_that_of_the_file(tmp_path):
-    (tmp_path / "ensemble.json").write_text("{}")
-    assert digest_of(tmp_path) == sha256_of(tmp_path / "ensemble.json")
-    (tmp_path / "model.keras").write_text("x")
-    found = digest_of(tmp_path)
-    assert (
-        found
-        == digest_of(tmp_path / "model.keras")
-        != sha256_of(tmp_path / "ensemble.json")
-    )
 
 
 def test_labels_that_one_of_them_lacks(teacher):

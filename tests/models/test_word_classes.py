@@ -99,17 +99,3 @@ def test_a_parser_reads_them(tmp_path):
     again.run_eagerly = True
     assert again.parse(words) == before
     assert vocabulary(again) == ["01\tthe", "11\tdog"]
-
-
-@pytest.mark.slow("tensorflow")
-def test_in_a_saved_model(model, tmp_path):
-    import tensorflow as tf
-
-    model.export(tmp_path / "served")
-    served = tf.saved_model.load(str(tmp_path / "served"))
-    words = [KNOWN, "unicorn", "yeti", "PARIS", "zebra"]
-    found = served.signatures["serving_default"](
-        tokens=tf.constant([words]), lengths=tf.constant([len(words)])
-    )
-    expected = probabilities(model, *words).max(-1)
-    np.testing.assert_allclose(found["probabilities"][0], expected, atol=1e-5)

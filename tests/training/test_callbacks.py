@@ -3,10 +3,9 @@ import csv
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, spoil
+from conftest import TINY, WORDS_ONLY
 
 import keras_tagging
-from keras_tagging.encoding import batching
 from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.training import TagLoss, mode_of
 
@@ -64,34 +63,6 @@ def test_history_and_csv_have_each_epoch_once(run):
 
 
 @pytest.mark.usefixtures("eager")
-def test_training_figures_are_token_means(train_sentences):
-    off = {"learning_rate": 0.0, "dropout": 0.0, "layer_dropout": 0.0}
-    build = {**off, "unknown_rate": 0.0, "token_budget": 20}
-    model, history = fit(train_sentences, epochs=1, build=build)
-    expected = model.evaluate(train_sentences, return_dict=True)
-    found = {name: values[0] for name, values in history.history.items()}
-    assert found["accuracy"] == pytest.approx(expected["accuracy"], rel=1e-5)
-    assert found["cross_entropy"] == pytest.approx(expected["loss"], rel=1e-5)
-
-
-class SpoilLast(Spy):
-    def on_epoch_begin(self, epoch, logs=None):
-        if epoch == self.params["epochs"] - 1:
-            spoil(self.model)
-
-
-@pytest.mark.usefixtures("eager")
-def test_best_development_epoch_is_kept(train_sentences, dev_sentences):
-    build = {"learning_rate": 0.05, "decay": None}
-    options = {"epochs": 4, "spy": SpoilLast(), "build": build}
-    model, history = fit(train_sentences, dev_sentences, **options)
-    figures = history.history["val_accuracy"]
-    assert max(figures) > figures[-1]
-    found = model.evaluate(dev_sentences, return_dict=True)
-    assert found["accuracy"] == pytest.approx(max(figures))
-
-
-@pytest.mark.usefixtures("eager")
 def test_a_figure_of_nothing_chooses_no_epoch(train_sentences):
     known = train_sentences[:3]
     with pytest.raises(ValueError, match="monitor='val_oov_accuracy' is no number"):
@@ -137,47 +108,12 @@ def test_monitor_knows_which_way_is_better(monitor, mode):
 
 
 @pytest.mark.usefixtures("eager")
-def test_patience_stops(train_sentences, dev_sentences):
-    settings = {"learning_rate": 0.0}
-    _, history = fit(
-        train_sentences, dev_sentences, epochs=9, patience=2, build=settings
-    )
-    assert history.epoch == [0, 1, 2]
-
-
-@pytest.mark.usefixtures("eager")
 def test_rate_decays_and_a_further_fit_starts_anew(train_sentences):
     build = {"learning_rate": 0.1, "decay": "linear"}
     model, history = fit(train_sentences, epochs=2, build=build)
     assert history.history["learning_rate"] == pytest.approx([0.1, 0.05])
     again = model.fit(train_sentences, epochs=2, verbose=0)
     assert again.history["learning_rate"] == pytest.approx([0.1, 0.05])
-
-
-def test_batches_of_an_epoch_are_those_of_its_number(train_sentences, monkeypatch):
-    seen = []
-    original = batching.TrainingBatches.__iter__
-
-    def spy(self):
-        for batch in original(self):
-            seen.append((self.epoch, batch[0].tobytes()))
-            yield batch
-
-    monkeypatch.setattr(batching.TrainingBatches, "__iter__", spy)
-    model, _ = fit(train_sentences, build={"unknown_rate": 0.0, "token_budget": 14})
-    monkeypatch.undo()
-    batches = batching.TrainingBatches(
-        model.encode(train_sentences, targets=True),
-        seed=1,
-        token_budget=14,
-        multiple=model.length_multiple,
-    )
-    for number in range(3):
-        batches.epoch = number
-        expected = [ids.tobytes() for ids, _, _ in batches]
-        found = [content for epoch, content in seen if epoch == number]
-        # Keras may look at the first batch before it trains
-        assert found[-len(expected) :] == expected
 
 
 def test_custom_compile_is_kept(train_sentences):

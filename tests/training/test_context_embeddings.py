@@ -88,19 +88,6 @@ def test_windows_end_with_the_sentence_and_nothing_is_not_predicted():
     ]
 
 
-def test_every_epoch_reads_all_positions_in_an_order_of_its_own():
-    x = np.arange(10)
-    batches = context_embeddings._batches(x[:, None], x, 4, np.random.default_rng(0))
-    epochs = []
-    for _ in range(2):
-        read = [next(batches) for _ in range(3)]
-        assert [len(targets) for _, targets in read] == [4, 4, 2]
-        assert all((window[:, 0] == targets).all() for window, targets in read)
-        epochs.append(np.concatenate([targets for _, targets in read]).tolist())
-    assert sorted(epochs[0]) == sorted(epochs[1]) == x.tolist()
-    assert epochs[0] != epochs[1]
-
-
 @pytest.mark.usefixtures("eager")
 @BOTH
 def test_seed_decides_and_global_random_states_do_not_matter(method, monkeypatch):

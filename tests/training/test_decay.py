@@ -9,19 +9,7 @@ from models.parsers import TRAIN as TREES
 from models.parsers import build as build_parser
 
 import keras_tagging
-from keras_tagging.training import HalvingDecay, LinearDecay
-
-
-def test_linear_decay_would_reach_0_after_the_last_epoch():
-    decay = LinearDecay(4, 0.8)
-    model = keras.Sequential([keras.layers.Dense(1)])
-    model.compile(keras.optimizers.SGD(0.8))
-    decay.set_model(model)
-    rates = []
-    for epoch in range(4):
-        decay.on_epoch_begin(epoch)
-        rates.append(float(model.optimizer.learning_rate))
-    assert rates == pytest.approx([0.8, 0.6, 0.4, 0.2])
+from keras_tagging.training import HalvingDecay
 
 
 def rates(errors, start=0.02, **options):

@@ -267,14 +267,6 @@ def test_what_the_student_does_not_know_is_shared_by_the_rest():
 # Training
 
 
-def test_without_weight_it_is_training_without():
-    targets = SoftTargets.of(Teacher(), SENTENCES)
-    found = fitted(soft_targets=targets, soft_weight=0.0)
-    assert close(weights(found), weights(fitted()), 1e-6)
-    other = fitted(soft_targets=targets, soft_weight=0.2)
-    assert not close(weights(other), weights(fitted()), 1e-3)
-
-
 def test_one_hot_targets_alone_are_gold_tags():
     targets = one_hot(SENTENCES, LABELS)
     found = fitted(soft_targets=targets, soft_weight=1.0)
@@ -283,42 +275,6 @@ def test_one_hot_targets_alone_are_gold_tags():
     learnt = fitted(WORDS, soft_targets=targets, soft_weight=1.0)
     assert learnt.tags == found.tags
     assert close(weights(learnt), weights(found), 1e-5)
-
-
-class Words(Teacher):
-    """Says of a word always the same."""
-
-    def predict(self, sentences):
-        return [
-            {
-                name: np.stack([self.of_word(labels, word) for word in s.tokens])
-                for name, labels in self.tags.items()
-            }
-            for s in sentences
-        ]
-
-    def of_word(self, labels, word):
-        scores = np.zeros(len(labels))
-        scores[len(word) % len(labels)], scores[-1] = 3.0, 1.5
-        return softmax(scores).astype("float32")
-
-
-@pytest.mark.slow  # the equations of the loss are above
-def test_a_student_learns_the_tags_of_its_teacher():
-    """From words alone, in several columns."""
-    train, other = ([s.tokens for s in random_sentences(40, seed)] for seed in (3, 4))
-    teacher = Words({"upos": LABELS, "xpos": ("a", "b", "c")})
-    targets = SoftTargets.of(teacher, train, top_k=4)
-    options = {"soft_targets": targets, "soft_weight": 1.0, "temperature": 2.0}
-    settings = {"tags": ("upos", "xpos"), "learning_rate": 0.1}
-    student = fitted(train, epochs=35, batch_size=40, settings=settings, **options)
-    found = student.tag(other)
-    for name, labels in teacher.tags.items():
-        wanted = [[labels[len(word) % len(labels)] for word in row] for row in other]
-        pairs = zip(sum(wanted, []), sum((row[name] for row in found), []), strict=True)
-        assert np.mean([one == two for one, two in pairs]) > 0.85, name
-    # the figures of training compare with the teacher
-    assert student.history.history["accuracy"][-1] > 0.85
 
 
 def test_resumed_is_uninterrupted(tmp_path):
