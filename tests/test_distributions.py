@@ -100,7 +100,7 @@ def test_the_package_has_its_data_and_nothing_else(package):
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top.split("-")[0] for top in tops} == {"keras_tagging"}
-    for name in ("page.html", "page.js", "public.toml", "wu2016.json", "report.tex.j2"):
+    for name in ("page.html", "page.js", "public.toml", "wu2016.json"):
         assert any(other.endswith(f"/{name}") for other in names)
     [archive] = package.glob("keras_tagging-*.tar.gz")
     with tarfile.open(archive) as members:

@@ -186,6 +186,9 @@ class TrainedOnSentences(SentenceCalls):
         if scheduled:
             first.insert(0, FeedbackShare(*feedback, fitting.epochs))
         if fitting.decay == "linear":
+            plateau = keras.callbacks.ReduceLROnPlateau  # whose rate each epoch replaces
+            if any(isinstance(x, plateau) for x in keras.tree.flatten(callbacks or [])):
+                raise ValueError("ReduceLROnPlateau needs build(..., decay=None)")
             first.append(LinearDecay(fitting.epochs, rate))
         if optimizer.use_ema:
             averaged = AveragedWeights()
@@ -460,7 +463,8 @@ class Weights:
             label_columns: of the model; classes are those of a single one.
 
         Raises:
-            ValueError: if the weights do not fit the sentences, or a class is unknown.
+            ValueError: if the weights do not fit the sentences, are negative or all 0,
+                or a class is unknown.
         """
         parts = [np.ones(len(sentence), "float32") for sentence in sentences]
         for i, (part, sample) in enumerate(
@@ -476,10 +480,17 @@ class Weights:
             part *= sample
         if self.classes:
             [column] = label_columns
-            for label in self.classes:
+            for label, weight in self.classes.items():
                 check_known("label in class_weight", label, column.labels)
+                if not 0 <= weight < np.inf:
+                    raise ValueError(
+                        f"class_weight of {label!r} is {weight}: give a number from 0 "
+                        "on"
+                    )
             for part, labels in zip(parts, column.learnt(sentences), strict=True):
                 part *= [self.classes.get(label, 1.0) for label in labels]
+        if not any(part.any() for part in parts):
+            raise ValueError("all weights are 0: nothing would be learnt")
         return None if all((part == 1).all() for part in parts) else parts
 
 

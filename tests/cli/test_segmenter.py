@@ -51,7 +51,7 @@ def test_other_corpora_have_no_text(failing, tmp_path):
 
 def test_what_others_do_a_segmenter_does_not(run, failing, tmp_path):
     corpus = ["--corpus", FOLDER / "french.conllu"]
-    assert "export it as NAME.onnx" in failing("export", run[0], tmp_path / "served")
+    assert "an ONNX file" in failing("export", run[0], tmp_path / "served")
     given = (tmp_path / "x.onnx", "--top-k", "2")
     assert "a segmenter, which has no --top-k" in failing("export", run[0], *given)
     assert "no analysis of a segmenter" in failing("analyse", run[0], *corpus)

@@ -72,7 +72,7 @@ class Target:
     nasty: Callable = list
     mutate: Callable = mutate
     count: int = 14
-    limits: tuple = (3, 256)
+    limits: tuple = (8, 256)
 
 
 def written(name, data):

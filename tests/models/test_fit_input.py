@@ -230,6 +230,9 @@ SEVERAL = {"tags": ("tags", "pos")}
         ({"sample_weight": [1.0]}, "20 sentences, but sample_weight has 1", {}),
         ({"sample_weight": [[1.0] * 9] * 20}, "sentence 1, which has . tokens", {}),
         ({"sample_weight": [np.nan] * 20}, "give a number from 0 on", {}),
+        ({"class_weight": {"D": -1}}, "give a number from 0 on", {}),
+        ({"class_weight": dict.fromkeys("DNPMVR", 0)}, "all weights are 0", {}),
+        ({"sample_weight": [0] * 20}, "all weights are 0", {}),
     ],
 )
 def test_misuse(options, message, settings):
@@ -249,3 +252,9 @@ def test_a_schedule_and_a_decay_are_refused_by_keras():
             continue
         with pytest.raises(TypeError, match="LearningRateSchedule"):
             fitted(TRAIN, model=model)
+
+
+def test_a_plateau_beside_linear_decay_is_refused():
+    plateau = keras.callbacks.ReduceLROnPlateau("loss")
+    with pytest.raises(ValueError, match=r"needs build\(..., decay=None\)"):
+        fitted(TRAIN, model=tagger(decay="linear"), callbacks=[plateau])

@@ -233,7 +233,7 @@ def test_a_second_adapt_is_refused(train_sentences, tagger):
     "options, message",
     [
         ({"batch_size": 0}, "batch_size=0: it is 1 or more"),
-        ({"batch_size": 2, "token_budget": 9}, "not both"),
+        ({"batch_size": 2, "token_budget": 9}, "give either"),
         ({"validation_data": [["a"]]}, "sentence 1 has no tags"),
         (
             {"validation_data": [Sentence(["a", "b"], ["X", "Y"])]},
