@@ -1,4 +1,8 @@
-"""Counts what the project weighs: `make weight`; above a floor, it exits with 1."""
+"""Counts what the project weighs: `make weight`; above a limit, it exits with 1.
+
+A limit is what the project weighed when it was last made lighter, until it is at the
+floor; nobody raises one.
+"""
 
 import ast
 import subprocess
@@ -8,8 +12,12 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FLOORS = {"package, lines of code": 29_500, "tests, all lines": 45_000}
-FLOORS["words in docs, README, CHANGELOG"] = 50_000
+#: by what is counted: the limit, and the floor that it is to reach
+LIMITS = {
+    "package, lines of code": (32_130, 29_500),
+    "tests, all lines": (50_800, 45_000),
+    "words in docs, README, CHANGELOG": (46_000, 50_000),
+}
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT}
 LAYOUT |= {tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
@@ -42,12 +50,12 @@ def main() -> int:
     words = sum(len(page.read_text().split()) for page in pages)
     for room, lines in rooms.most_common():
         print(f"    {room:32}{lines:8,}")
-    heavy = 0
-    for (what, floor), count in zip(
-        FLOORS.items(), (rooms.total(), tests, words), strict=True
-    ):
-        print(f"{what:36}{count:8,}   floor {floor:,}{'  ABOVE' * (count > floor)}")
-        heavy |= count > floor
+    heavy = False
+    counts = rooms.total(), tests, words
+    for (what, (limit, floor)), count in zip(LIMITS.items(), counts, strict=True):
+        heavy |= count > limit
+        mark = "  ABOVE ITS LIMIT" if count > limit else ""
+        print(f"{what:34}{count:8,}  limit {limit:,}  floor {floor:,}{mark}")
     return heavy
 
 

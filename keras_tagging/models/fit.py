@@ -186,7 +186,7 @@ class TrainedOnSentences(SentenceCalls):
         if scheduled:
             first.insert(0, FeedbackShare(*feedback, fitting.epochs))
         if fitting.decay == "linear":
-            plateau = keras.callbacks.ReduceLROnPlateau  # whose rate each epoch replaces
+            plateau = keras.callbacks.ReduceLROnPlateau  # it would have no effect
             if any(isinstance(x, plateau) for x in keras.tree.flatten(callbacks or [])):
                 raise ValueError("ReduceLROnPlateau needs build(..., decay=None)")
             first.append(LinearDecay(fitting.epochs, rate))
