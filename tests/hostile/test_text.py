@@ -361,6 +361,18 @@ def test_tokens_that_are_files(monkeypatch, format):
     )
 
 
+def test_the_start_of_a_file_without_rows(monkeypatch):
+    monkeypatch.setattr(limits, "SENTENCE_TOKENS", 50)
+    source = iter(["#\n"] * 1000)
+    next(read(source, "conll", errors="skip", skipped=[]), None)
+    source = iter(["# c\n", "\n"] * 1000 + ["a\tN\n"])
+    assert [s.tokens for s in read(source, "conll")] == [["a"]]
+    lines = "\n" * 300 + CONLLU.format("a", "N") + "\n" * 300
+    blocks = list(read_blocks(io.StringIO(lines)))
+    assert max(len(block.lines) for block in blocks) <= 52
+    assert "".join(line for block in blocks for line in block.lines) == lines
+
+
 def test_messages_are_counted_not_kept():
     good = ["a\tN\n", "\n"] * 50
     bad = itertools.chain(good, itertools.repeat("a\n\n", 3000))
