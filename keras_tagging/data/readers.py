@@ -55,7 +55,7 @@ _BEGINNINGS = {
         r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
         r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
     ),
-    "pos": re.compile(r"={5,}[ \t]*$|\[ [^ ][^ ]*/[^ ]*[^ ] "),
+    "pos": re.compile(r"={5,}[ \t]*$|\[ [^ ](?=[^ /]*/[^ ])[^ ]* "),
     "jsonl": re.compile(r'[ \t]*\{[ \t]*("|\}|$)'),
 }
 # and, of files without a header that are no treebank, what it is like
