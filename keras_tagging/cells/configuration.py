@@ -1,4 +1,4 @@
-"""What cells and layers share of their configuration."""
+"""Cells and layers write their configuration alike."""
 
 import keras
 

@@ -1,4 +1,4 @@
-"""What the program says beside its results: notes, errors and the log."""
+"""The program says more than its results: notes, errors and the log."""
 
 import logging
 import sys

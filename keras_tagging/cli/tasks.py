@@ -277,7 +277,7 @@ class Annotating:
 
 
 def preface_of(model) -> str:
-    """What stands before the sentences of a page."""
+    """The lines that stand before the sentences of a page."""
     return preface(language_of(getattr(model, "metadata", {})))
 
 

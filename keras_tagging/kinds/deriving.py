@@ -1,4 +1,4 @@
-"""What CCG parsers predict: the derivation of each sentence, by a chart or by moves."""
+"""CCG parsers predict the derivation of each sentence, by a chart or by moves."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What parsers predict: the head of each word, and its relation to it."""
+"""Parsers predict the head of each word, and its relation to it."""
 
 from collections.abc import Iterable
 from dataclasses import replace

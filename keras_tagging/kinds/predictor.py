@@ -166,7 +166,7 @@ class Predictor:
     def decode(
         self, sentences, names: list[str], item: Callable, entries: int = 1, *calls
     ):
-        """What a function makes of the outputs for each sentence, a slice at a time.
+        """The results of a function for each sentence, a slice at a time.
 
         Args:
             sentences: sentences, or lists of words.

@@ -1,4 +1,4 @@
-"""What taggers predict: labels with probabilities, in one column or several."""
+"""Taggers predict labels with probabilities, in one column or several."""
 
 from dataclasses import replace
 

@@ -264,7 +264,7 @@ class TrainedOnSentences(SentenceCalls):
             setattr(self, name, value)
             self.train_function = None  # it was compiled with the old one
 
-    # What a kind of models does in training
+    # Each kind of models does this in its own way
 
     def annotated(self, sentences):
         """The sentences, after a check that they have the columns to learn."""

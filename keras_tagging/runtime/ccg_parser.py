@@ -11,7 +11,7 @@ from keras_tagging.runtime.models import OnnxModel
 
 
 class OnnxDeriver(OnnxModel):
-    """What both have; `read_search` reads the search that the file describes."""
+    """Shared by both; `read_search` reads the search that the file describes."""
 
     read_search = staticmethod(search_of)
 

@@ -37,7 +37,7 @@ KEPT_TOKENS, KEPT_CHARACTERS = 50_000, 2_000_000
 FIRST_ROWS = 1 << 10  # for which there is room at first
 
 
-# What the file of a part says
+# The file of a part says this
 
 
 def shared_of(described: dict) -> dict:
@@ -102,7 +102,7 @@ def columns_of(shared: dict) -> dict[str, list[tuple]]:
     return columns
 
 
-# What words.npz has
+# The arrays of words.npz
 
 
 class Vocabulary(dict):

@@ -1,4 +1,4 @@
-"""What Ray's actors share: Ray itself, the model that they load, and its answers."""
+"""Ray's actors share Ray itself, the model that they load, and its answers."""
 
 import logging
 import os

@@ -154,6 +154,7 @@ class FileAnnotator:
         rows = zip(batch["file"], batch["units"], batch["error"], strict=True)
         for number, of_file in groupby(rows, itemgetter(0)):
             parts = list(of_file)
+            # made by `_read` in this job, never read from a file
             units = [unit for _, part, _ in parts for unit in pickle.loads(part)]
             texts, lengths, error = [], [], "".join(error for *_, error in parts)
             try:

@@ -149,7 +149,7 @@ class Answer(BaseModel):
 
 
 class TextAnswer(Answer):
-    """Of `texts` it has documents, else sentences."""
+    """It has documents for `texts`, else sentences."""
 
     sentences: list[Sentence] = []
     documents: list[Document] = []

@@ -33,7 +33,7 @@ _models = {}
 
 @dataclass(frozen=True)
 class Model:
-    """What the side of HTTP must know of a model.
+    """The side of HTTP must know this of a model.
 
     Args:
         name: by which it is asked.

@@ -116,6 +116,6 @@ class _Download:
         self.bar.update(self.task, completed=written, total=self.total or self.size)
 
     def reset(self) -> None:
-        """Of no use here, where bytes are counted in the file."""
+        """Does nothing: bytes are counted in the file."""
 
     close = reset
