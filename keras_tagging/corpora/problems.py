@@ -7,7 +7,7 @@ from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 
-from keras_tagging.data.lines import content, raw_lines
+from keras_tagging.data.lines import content, numbered_lines
 from keras_tagging.data.readers import read
 from keras_tagging.data.records import CorpusError, Malformed
 from keras_tagging.data.sentence import Corpus, Sentence
@@ -198,7 +198,7 @@ def find_damage(
 
 
 def _in_file(file: str, encoding: str | None, has_comments: bool):
-    with closing(raw_lines(file, file, encoding)) as lines:
+    with closing(numbered_lines(file, file, encoding, raw=True)) as lines:
         for number, line in map(content, lines):
             where = f"{file}:{number}"
             if isinstance(line, UnicodeDecodeError):

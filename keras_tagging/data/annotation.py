@@ -18,13 +18,14 @@ from keras_tagging.data.conllu import (
     conllu_rows,
     entity_attributes,
     escaped,
+    with_misc,
 )
 from keras_tagging.data.formats.json_lines import json_line
 from keras_tagging.data.formats.treebanks import FIELDS
 from keras_tagging.data.named_columns import output_names
 from keras_tagging.data.rows import shown_columns, shown_probabilities
 from keras_tagging.data.sentence import NER, Sentence, as_sentences, entities
-from keras_tagging.data.surface import Surface, chunks_of, spaced, spans_of
+from keras_tagging.data.surface import Surface, chunks, spaced, spans_of
 from keras_tagging.utils.limits import DRAWN_WORDS
 
 UNKNOWN = "_"
@@ -68,25 +69,22 @@ class ConlluWriter:
         unknown = [UNKNOWN] * len(sentence)
         columns = dict(sentence.columns)
         columns.setdefault("xpos", columns.get(OWN_TAGS, unknown))
-        columns.pop(NER, None)  # in `_tags_of`, before the offsets
         if "lemma" in columns:  # as the form, from which it is made
             columns["lemma"] = list(map(_one_line, columns["lemma"]))
         tokens = list(map(_one_line, sentence.tokens))
         trees = (columns.get(name, unknown) for name in ("head", "deprel"))
         rows = conllu_rows(tokens, columns, *trees)
-        comments, lines = [f"# sent_id = {self._identifier(sentence)}"], rows
+        comments = [f"# sent_id = {self._identifier(sentence)}"]
         misc = _tags_of(sentence)
         if (surface := sentence.surface) is not None:
             comments = [*self._begins(), *comments]
             comments.append(f"# text = {_one_line(surface.text)}")
             lines = _with_tokens(rows, surface, misc)
         else:
-            lines = [
-                _with_misc(row, tags) for row, tags in zip(rows, misc, strict=True)
-            ]
+            lines = map(with_misc, rows, misc)
         self._before = surface
-        added = (f"# {name} = {text}" for name, text in comments_of(sentence).items())
-        return "\n".join([*comments, *added, *lines, "", ""])
+        comments += (f"# {name} = {x}" for name, x in comments_of(sentence).items())
+        return "".join([*(f"{comment}\n" for comment in comments), *lines, "\n"])
 
     def _identifier(self, sentence: Sentence) -> int | str:
         if self._document is None:
@@ -105,27 +103,21 @@ class ConlluWriter:
 
 def _with_tokens(rows: list[str], surface: Surface, misc: list[list[str]]) -> list[str]:
     """The rows of words with what is known of their tokens, and rows of tokens."""
-    lines, word, tagged = [], 0, [*zip(rows, misc, strict=True)]
+    lines, word = [], 0
     for number, (count, (start, end)) in enumerate(
         zip(surface.words, surface.offsets, strict=True)
     ):
         about = [*_spaces(surface.space_after(number)), f"TokenRange={start}:{end}"]
-        its_words = tagged[word : word + count]
         if count > 1:
             form = _one_line(surface.tokens[number])
-            ids = f"{word + 1}-{word + count}"
-            empty = "\t".join([UNKNOWN] * 8)
-            lines.append(_with_misc(f"{ids}\t{form}\t{empty}", about))
+            empty = "\t_" * 7
+            row = f"{word + 1}-{word + count}\t{form}{empty}"
+            lines.append(with_misc(row, about))
             about = []
-        lines += [_with_misc(row, [*tags, *about]) for row, tags in its_words]
+        for i in range(word, word + count):
+            lines.append(with_misc(rows[i], misc[i] + about))
         word += count
     return lines
-
-
-def _with_misc(row: str, attributes: list[str]) -> str:
-    if not attributes:
-        return row
-    return row.removesuffix(UNKNOWN) + "|".join(attributes)
 
 
 def _spaces(after: str | None) -> list[str]:
@@ -136,9 +128,9 @@ def _spaces(after: str | None) -> list[str]:
 
 def _tags_of(sentence: Sentence) -> list[list[str]]:
     """For each word its tags that CoNLL-U has no column for, as attributes."""
-    named = {"Tag": sentence.tags} if sentence.tags is not None else {}
-    if sentence.tags == sentence.columns.get("pos"):
-        named = {}  # in UPOS already
+    named = {}
+    if sentence.tags not in (None, sentence.columns.get("pos")):  # not in UPOS
+        named["Tag"] = sentence.tags
     for name, values in sentence.columns.items():
         if name not in FIELDS and name not in (OWN_TAGS, NER):
             named[name[:1].upper() + name[1:]] = values
@@ -423,8 +415,8 @@ def to_brat(sentences: Iterable) -> tuple[str, str]:
         surface = sentence.surface or spaced(sentence.tokens)
         line = _END.sub(" ", surface.text)
         surface = replace(surface, text=line, start=offset)
-        chunks = chunks_of(entities(sentence) or [])
-        spans = spans_of(chunks, [1.0] * len(sentence), surface)
+        marked = chunks(entities(sentence) or [])
+        spans = spans_of(marked, [1.0] * len(sentence), surface)
         rows.append(writer.write(replace(sentence, surface=surface, spans=spans)))
         lines.append(f"{line}\n")
         offset += len(line) + 1

@@ -14,7 +14,7 @@ from keras_tagging.data.formats.treebanks import (
     sentence_of_rows,
     word_rows,
 )
-from keras_tagging.data.lines import content, raw_lines, source_name
+from keras_tagging.data.lines import content, numbered_lines, source_name
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import (
     CorpusError,
@@ -26,6 +26,7 @@ from keras_tagging.data.records import (
     parse_each,
 )
 from keras_tagging.data.sentence import NER, Sentence
+from keras_tagging.utils.suggestions import check_known
 
 MISC = COLUMNS - 1
 TAGS = "tags"
@@ -106,17 +107,13 @@ def conllu_field(name: str) -> int:
     """
     if name == NER:
         return MISC
-    if (field := FIELDS.get(field_of(name))) is None:
-        names = ", ".join(["upos", *FIELDS, NER])
-        raise ValueError(
-            f"CoNLL-U has no field for the column {name[:60]!r}, only for {names}"
-        )
-    return field
+    check_known("column of CoNLL-U", field_of(name), (*FIELDS, NER))
+    return FIELDS[field_of(name)]
 
 
 def entity_attributes(tag: str) -> list[str]:
     """The attributes of MISC for a tag of the column of entities."""
-    return [] if tag in ("O", "_") else [f"NER={escaped(tag)}"]
+    return [] if tag in ("O", "_", "") else [f"NER={escaped(tag)}"]
 
 
 def escaped(text: str) -> str:
@@ -150,9 +147,7 @@ def _commented(lines: list[str], comments: Mapping[str, str]) -> list[str]:
     return [mark + kept[0], *kept[1:]]
 
 
-def read_blocks(
-    path: str | Path | IO, encoding: str | None = None, first: int = 1
-) -> Iterator[Block]:
+def read_blocks(path: str | Path | IO, encoding: str | None = None) -> Iterator[Block]:
     """The sentences of a CoNLL-U or CoNLL-X file with their lines, in constant memory.
 
     HEAD and DEPREL may hold anything, or nothing. The lines of all blocks together are
@@ -161,14 +156,13 @@ def read_blocks(
 
     Args:
         path, encoding: as in `data.read`.
-        first: number of the first line, if a stream begins inside of a file.
 
     Raises:
         CorpusError: if there is no such file, or, during the iteration, at the first
             malformed line.
     """
     name = source_name(path)
-    return _blocks(raw_lines(path, name, encoding, first), name)
+    return _blocks(numbered_lines(path, name, encoding, raw=True), name)
 
 
 def _blocks(lines: Generator[Line, None, None], name: str) -> Iterator[Block]:
@@ -223,7 +217,8 @@ def as_conllu(
     """
     columns = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
     rows = conllu_rows(sentence.tokens, columns, heads, deprels)
-    return "".join([row + "\n" for row in rows] + ["\n"])
+    misc = map(entity_attributes, columns.get(NER, ["_"] * len(rows)))
+    return "".join([*map(with_misc, rows, misc), "\n"])
 
 
 def conllu_rows(
@@ -232,11 +227,11 @@ def conllu_rows(
     heads: Sequence[int | str],
     deprels: Sequence[str],
 ) -> list[str]:
-    """The rows of `as_conllu`, without the ends of their lines.
+    """The rows of `as_conllu`, without MISC and the ends of their lines.
 
     Args:
         tokens: the words.
-        known: the columns of the sentence.
+        by_name: the columns of the sentence.
         heads, deprels: as there.
 
     Raises:
@@ -244,18 +239,19 @@ def conllu_rows(
     """
     unknown = ["_"] * len(tokens)
     named = (by_name.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
-    columns = [tokens, *named, heads, deprels, by_name.get(NER, unknown)]
-    forms, *fields, entities = _columns(len(tokens), columns)
+    forms, *fields = _columns(len(tokens), [tokens, *named, heads, deprels])
     if "" in forms:
         number = forms.index("") + 1
         raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
     fields = [[field or "_" for field in column] for column in fields]
-    misc = unknown
-    if NER in by_name:
-        misc = [_in_misc("_", NER, x or "_") for x in entities]
     numbers = map(str, range(1, len(forms) + 1))
-    rows = zip(numbers, forms, *fields, unknown, misc, strict=True)
+    rows = zip(numbers, forms, *fields, unknown, strict=True)
     return ["\t".join(row) for row in rows]
+
+
+def with_misc(row: str, attributes: Iterable[str]) -> str:
+    """The line of a row of `conllu_rows` with these attributes in MISC."""
+    return f"{row}\t{'|'.join(attributes) or '_'}\n"
 
 
 def _columns(count: int, columns: Iterable[Sequence]) -> list[list[str]]:
@@ -263,10 +259,7 @@ def _columns(count: int, columns: Iterable[Sequence]) -> list[list[str]]:
     columns = [list(column) for column in columns]
     for i, column in enumerate(columns):
         if len(column) != count:
-            raise ValueError(
-                f"{len(column)} values for {count} words, beginning {column[:4]}: give "
-                "one value a word"
-            )
+            raise ValueError(f"{len(column)} values for {count} words: {column[:4]}")
         try:
             whole = "".join(column)
         except TypeError:  # numbers are among them

@@ -38,7 +38,6 @@ figure {{ margin: 0 0 2rem; padding: 0 1rem; }}
 <body>
 """
 _CODE = re.compile(r"[a-z]{2,3}")
-_TREEBANK = re.compile(r"ud-([a-z]{2,3})-.*")
 _COLOURED = ("PER", "PERSON", "ORG", "LOC", "GPE")
 _STEP = 30  # the height of an arc above the ones below it
 _LETTER, _GAP = 9, 34  # the width of a letter, and what a word has beside its letters
@@ -56,11 +55,7 @@ def language_of(metadata: Mapping) -> str:
     corpus = metadata.get("corpus")
     corpus = corpus if isinstance(corpus, dict) else {}
     code = corpus.get("language")
-    if isinstance(code, str) and _CODE.fullmatch(code):
-        return code
-    name = corpus.get("name")  # all that models of 0.2.0 say
-    treebank = _TREEBANK.fullmatch(name) if isinstance(name, str) else None
-    return treebank[1] if treebank else ""
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
 
 
 def preface(language: str = "") -> str:

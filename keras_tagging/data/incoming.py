@@ -175,8 +175,6 @@ def from_dataset(
         names_of[tags or "tags"] = names
     sentences = []
     for number, row in enumerate(dataset, 1):
-        if not isinstance(row, Mapping):
-            raise ValueError(f"record {number} is a {type(row).__name__}, not a dict")
         try:
             fields = flat_fields(number, row)
         except Malformed as error:

@@ -59,29 +59,21 @@ def check_encoding(encoding: str | None) -> None:
 
 
 def numbered_lines(
-    path: str | Path | IO, name: str, encoding: str | None, first: int = 1
+    path: str | Path | IO, name: str, encoding: str | None, raw: bool = False
 ) -> Generator[Line, None, None]:
-    """The lines without their ends and without a byte order mark.
+    """The lines, without their ends and without a byte order mark.
 
     Args:
         path, encoding: as in `read`, which says where a line ends.
         name: name of the file, for messages.
-        first: number of the first line, if a stream begins inside of a file.
+        raw: whether lines keep their ends and a byte order mark.
 
     Raises:
         ValueError: at once, if the encoding is unknown or not for text files.
         CorpusError: during the iteration, if the rest of the file cannot be read.
     """
     check_encoding(encoding)
-    return _numbered(path, name, encoding, first)
-
-
-def raw_lines(
-    path: str | Path | IO, name: str, encoding: str | None, first: int = 1
-) -> Generator[Line, None, None]:
-    """Like `numbered_lines`, but with line ends and a byte order mark."""
-    check_encoding(encoding)
-    return _raw(path, name, encoding, first)
+    return _lines(path, name, encoding, raw)
 
 
 def content(line: Line) -> Line:
@@ -105,29 +97,21 @@ def first_lines(lines: Iterable[Line]) -> list[Line]:
     return head
 
 
-def _numbered(path, name, encoding, first):
-    count = first - 1
+def _lines(path, name, encoding, raw):
+    count = 0
     with closing(_read(path, name, encoding)) as batches:
-        for lines, _, is_plain in batches:
-            if count and is_plain:  # nearly always
-                yield from enumerate(lines, count + 1)
+        for lines, end, is_plain in batches:
+            numbered = enumerate(lines, count + 1)
+            if count and is_plain and not raw:  # nearly always
+                yield from numbered
             else:
-                yield from map(content, _with_problems(lines, count))
+                for number, line in numbered:
+                    if isinstance(line, tuple):
+                        line = Malformed(number, *line)
+                    elif raw and isinstance(line, str):
+                        line += end
+                    yield (number, line) if raw else content((number, line))
             count += len(lines)
-
-
-def _raw(path, name, encoding, first):
-    count = first - 1
-    with closing(_read(path, name, encoding)) as batches:
-        for lines, end, _ in batches:
-            for number, line in _with_problems(lines, count):
-                yield number, line + end if isinstance(line, str) else line
-            count += len(lines)
-
-
-def _with_problems(lines: list, count: int) -> Iterator[Line]:
-    for number, line in enumerate(lines, count + 1):
-        yield number, Malformed(number, *line) if isinstance(line, tuple) else line
 
 
 def _read(path, name: str, encoding: str | None):

@@ -110,8 +110,6 @@ def annotated(sentences, names: Sequence[str | None] = (None,)) -> list[Sentence
 
 def check_names(names: Sequence[str]) -> None:
     """Raise a ValueError if these names cannot be the columns of one model."""
-    fields = {}
-    taken = {*RESERVED, *TOGETHER}
     for name in names:
         if not NAME.fullmatch(name) or name in RESERVED:
             raise ValueError(
@@ -119,17 +117,8 @@ def check_names(names: Sequence[str]) -> None:
                 "from A to Z, then letters, digits and _, at most 40, and not "
                 f"{' or '.join(RESERVED)}"
             )
-        if other := fields.get(field_of(name)):
-            raise ValueError(f"tags: {other!r} and {name!r} are the same column")
-        fields[field_of(name)] = name
-        figures = (f"{name}_{base}" for base in (*FIGURES, *CHUNK_FIGURES))
-        results = {*output_names(name).values(), *figures}
-        if twice := results & taken:
-            raise ValueError(
-                f"tags: {name!r} gives {min(twice)!r}, that another column has or "
-                "that every such model has: rename the column"
-            )
-        taken |= results
+    if len({*map(field_of, names)}) < len(names):
+        raise ValueError(f"tags: {', '.join(names)} name a column twice")
 
 
 def output_names(name: str | None) -> dict[str, str]:
@@ -138,12 +127,16 @@ def output_names(name: str | None) -> dict[str, str]:
     Those of a column `upos` are `upos`, `upos_probabilities`, `top_upos`,
     `top_upos_probabilities`, and in ONNX `all_upos_probabilities`.
     """
-    bases = ("tags", "probabilities", "top_tags", "top_probabilities")
-    bases += ("all_probabilities",)
+    labels, probabilities = name or "tags", f"{name}_probabilities"
     if name is None:
-        return {base: base for base in bases}
-    named = (name, f"{name}_probabilities", f"top_{name}", f"top_{name}_probabilities")
-    return dict(zip(bases, (*named, f"all_{name}_probabilities"), strict=True))
+        probabilities = "probabilities"
+    return {
+        "tags": labels,
+        "probabilities": probabilities,
+        "top_tags": f"top_{labels}",
+        "top_probabilities": f"top_{probabilities}",
+        "all_probabilities": f"all_{probabilities}",
+    }
 
 
 def by_column(names: Sequence[str | None], items: Sequence):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from keras_tagging.data.html import arcs_of
 from keras_tagging.data.rows import of_probabilities, shown_columns, shown_probabilities
 from keras_tagging.data.sentence import Sentence, as_sentences, entities, has_tree
-from keras_tagging.data.surface import chunks_of, spaced
+from keras_tagging.data.surface import chunks, spaced
 from keras_tagging.utils.checks import check_choice
 
 
@@ -151,6 +151,6 @@ def _with_entities(sentence: Sentence) -> dict:
     places = [(a - surface.start, b - surface.start) for a, b in surface.word_offsets]
     marked = [
         {"start": places[first][0], "end": places[end - 1][1], "label": label}
-        for label, first, end in chunks_of(entities(sentence) or [])
+        for label, first, end in chunks(entities(sentence) or [])
     ]
     return {"text": surface.text, "ents": marked, "title": None}

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from keras_tagging.data.lines import raw_lines, source_name
+from keras_tagging.data.lines import numbered_lines, source_name
 from keras_tagging.data.records import CorpusError, message, unread
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import Surface
@@ -18,9 +18,7 @@ from keras_tagging.utils import limits
 WORD = re.compile("[^ \t\r\n]+")
 
 
-def text_lines(
-    path: str | Path | IO, encoding: str | None = None, first: int = 1
-) -> Iterator[str]:
+def text_lines(path: str | Path | IO, encoding: str | None = None) -> Iterator[str]:
     """The lines of a text with their ends, in constant memory.
 
     Together they are the text, without a byte order mark, and with line feeds where
@@ -28,7 +26,6 @@ def text_lines(
 
     Args:
         path, encoding: as in `data.read`.
-        first: number of the first line, if a stream begins inside of a file.
 
     Raises:
         CorpusError: if there is no such file, or, during the iteration, at a line that
@@ -36,7 +33,7 @@ def text_lines(
         ValueError: if the encoding is unknown.
     """
     name = source_name(path)
-    return _text_lines(raw_lines(path, name, encoding, first), name)
+    return _text_lines(numbered_lines(path, name, encoding, raw=True), name)
 
 
 def _text_lines(lines, name: str) -> Iterator[str]:

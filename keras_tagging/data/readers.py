@@ -224,11 +224,7 @@ def check_options(format: str, options: Mapping[str, object]) -> None:
     parameters = inspect.signature(readers[format]).parameters.values()
     keywords = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
     for name, value in options.items():
-        if name not in keywords:
-            raise ValueError(
-                f"format {format!r} has no option {name!r}; "
-                f"it has {', '.join([*keywords, 'encoding'])}"
-            )
+        check_known(f"option of format {format!r}", name, [*keywords, "encoding"])
         # of collections the readers check the items
         checked(name, value, keywords[name].annotation, keywords[name].default)
 

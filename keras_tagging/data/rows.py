@@ -55,8 +55,6 @@ class CsvWriter:
     def __init__(self, columns: Iterable[str], probable: Iterable[str] = ()):
         self._columns, self._probable = list(columns), list(probable)
         self._count = 0
-        self._buffer = io.StringIO()
-        self._rows = csv.writer(self._buffer, lineterminator="\n")
 
     @property
     def header(self) -> str:
@@ -65,8 +63,7 @@ class CsvWriter:
             [NAMES.get(name, name) for name in columns]
             for columns in (self._columns, self._probable)
         )
-        self._rows.writerow([*PLACE, *names, *map(of_probabilities, probable)])
-        return self._taken()
+        return _as_csv([[*PLACE, *names, *map(of_probabilities, probable)]])
 
     def write(self, sentence: Sentence) -> str:
         """The rows of the next sentence; "" for one without words."""
@@ -83,15 +80,16 @@ class CsvWriter:
             values = sentence.probabilities.get(name)
             fields.append([round(p, 6) for p in values] if values else unknown)
         rows = zip(sentence.tokens, offsets, *fields, strict=True)
-        for number, (word, place, *values) in enumerate(rows, 1):
-            self._rows.writerow([self._count, number, word, *place, *values])
-        return self._taken()
+        return _as_csv(
+            [self._count, number, word, *place, *values]
+            for number, (word, place, *values) in enumerate(rows, 1)
+        )
 
-    def _taken(self) -> str:
-        text = self._buffer.getvalue()
-        self._buffer.seek(0)
-        self._buffer.truncate()
-        return text
+
+def _as_csv(rows: Iterable[list]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
 
 
 # names of columns, in small letters, the first that there is

@@ -11,7 +11,7 @@ from keras_tagging.data.surface import (
     Entity,
     Span,
     Surface,
-    chunks_of,
+    chunks,
     spaced,
     spans_of,
     tag_span,
@@ -76,11 +76,8 @@ class Sentence:
                     f"{len(self.tokens)} tokens but {len(values)} {name} in the "
                     f"sentence beginning {' '.join(self.tokens[:5])[:60]!r}"
                 )
-        if self.surface and sum(self.surface.words) != len(self.tokens):
-            raise ValueError(
-                f"{len(self.tokens)} tokens, but {sum(self.surface.words)} words in "
-                f"the text {self.surface.text[:60]!r}"
-            )
+        if self.surface and (count := sum(self.surface.words)) != len(self.tokens):
+            raise ValueError(f"{len(self.tokens)} tokens, but the text has {count}")
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -186,40 +183,28 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     """
     if isinstance(sentence, Sentence):
         return sentence
-    if isinstance(sentence, Mapping):
-        keys = ", ".join(map(repr, [*sentence][:5]))
-        raise ValueError(
-            f"a {type(sentence).__name__} with the keys {keys} is no sentence: give "
-            'lists of words, what it has as "tokens", or Sentence objects; annotate '
-            "takes texts"
-        )
-    if isinstance(sentence, str):
-        raise ValueError(
-            f"{sentence[:40]!r} is a string; a sentence is a list of words: "
-            "give [text.split()]"
-        )
+    check_several(sentence)
     words = list(sentence)
     if not all(isinstance(word, str) for word in words):
         raise ValueError(f"a sentence is a list of words, not {words[:3]!r}")
     return Sentence(words)
 
 
-def check_several(sentences: Iterable) -> None:
-    """Raise a ValueError for a corpus, a string or a mapping: it is no list."""
-    if isinstance(sentences, Corpus):
-        raise ValueError("this is a whole corpus: give its train, dev or test")
-    if isinstance(sentences, str | Mapping):
-        as_sentence(sentences)
+def check_several(items: Iterable) -> None:
+    """Raise a ValueError for a string or a mapping: it is no list of words."""
+    if isinstance(items, str | Mapping):
+        raise ValueError(
+            f"{items!r:.60} is a {type(items).__name__}; a sentence is a list of "
+            "words: give [text.split()]; annotate takes texts"
+        )
 
 
 def as_sentences(sentences: Iterable) -> list[Sentence]:
     """Turn sentences, or lists of words, into a list of sentences.
 
     Raises:
-        ValueError: for a whole corpus, a string or a mapping, or one in place of a
-            sentence.
+        ValueError: for a string or a mapping, or one in place of a sentence.
     """
-    check_several(sentences)
     return [as_sentence(sentence) for sentence in sentences]
 
 
@@ -252,4 +237,4 @@ def spans_in(sentence: Sentence) -> list[Span]:
     if sentence.spans or (tags := entities(sentence)) is None:
         return sentence.spans
     surface = sentence.surface or spaced(sentence.tokens)
-    return spans_of(chunks_of(tags), [1.0] * len(tags), surface)
+    return spans_of(chunks(tags), [1.0] * len(tags), surface)

@@ -1,8 +1,8 @@
 """Where the tokens of a sentence, and its labelled spans, stand in their text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,13 @@ class Surface:
     after: str | None = None
 
     def __post_init__(self):
-        if len(self.words) != len(self.spans) or 0 in self.words:
+        places = [0, *chain.from_iterable(self.spans), len(self.text)]
+        is_empty = 0 in self.words or any(begin == end for begin, end in self.spans)
+        if is_empty or places != sorted(places) or len(self.words) != len(self.spans):
             raise ValueError(
-                f"{len(self.spans)} tokens, and {self.words[:20]} words: give one or "
-                "more for each"
+                f"{self.spans[:20]} with {self.words[:20]} words are no tokens of a "
+                f"text of {len(self.text)} characters"
             )
-        last = 0
-        for begin, end in self.spans:
-            if not last <= begin < end <= len(self.text):
-                raise ValueError(
-                    f"a token from {begin} to {end} follows one that ends at {last}, "
-                    f"in a text of {len(self.text)} characters"
-                )
-            last = end
 
     @property
     def tokens(self) -> list[str]:
@@ -125,18 +119,40 @@ def spaced(tokens: Sequence[str]) -> Surface:
     return Surface(" ".join(tokens), spans, [1] * len(tokens))
 
 
-def chunks_of(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """The chunks of tags in IOB2: type, first word, the word behind the last one.
+# BILOU's names for the end and single tags; conlleval knows neither.
+_BILOU = {"L": "E", "U": "S"}
 
-    As in conlleval, an I- that continues no chunk of its type begins one.
+
+def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The chunks of one sentence, as (type, start, end); `end` is exclusive.
+
+    Every tag except `O` is inside a chunk. Between two such tags a new chunk begins if
+    their types differ, after an E or S, and before a B or S; so an I at the start or
+    after another type opens a chunk. The type is the part after the first hyphen; it is
+    empty without a hyphen.
     """
-    first = None
+    spans = []
+    start, prefix_before, type_before = 0, "O", ""
     for i, tag in enumerate([*tags, "O"]):
-        if first is not None and tag == f"I-{tags[first][2:]}":
-            continue
-        if first is not None:
-            yield tags[first][2:], first, i
-        first = None if tag == "O" else i
+        prefix, kind = split_tag(tag)
+        goes_on = (
+            prefix != "O"
+            and kind == type_before
+            and prefix_before not in ("O", "E", "S")
+            and prefix not in ("B", "S")
+        )
+        if not goes_on:
+            if prefix_before != "O":
+                spans.append((type_before, start, i))
+            start = i
+        prefix_before, type_before = prefix, kind
+    return spans
+
+
+def split_tag(tag: str) -> tuple[str, str]:
+    """The prefix of a tag, with the names of IOBES, and the type of its chunk."""
+    prefix, _, kind = tag.partition("-")
+    return _BILOU.get(prefix, prefix), kind
 
 
 def tag_span(tags: list[str], first: int, end: int, label: str) -> None:

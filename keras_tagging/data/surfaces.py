@@ -25,50 +25,36 @@ _ESCAPES = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
 Token = tuple[str, int, dict[str, str]]
 
 
-class SurfaceReader:
-    """The surfaces of the sentences of a file, which is one text.
+def with_surfaces(
+    items: Iterable[Malformed | tuple[Sentence, list[str], list[Token]]],
+) -> Iterator[Sentence | Malformed]:
+    """The sentences of a file, which is one text, with their surfaces.
 
-    It holds back a sentence until the next one, which says what stands before it.
+    A sentence is held back until the next one, which says what stands before it.
+
+    Args:
+        items: sentences, each with its lines and their `tokens_of`.
     """
-
-    def __init__(self):
-        self.held: Sentence | None = None
-
-    def add(self, sentence: Sentence, block: Sequence[Line]) -> Sentence | None:
-        """Take the next sentence, and give the one before; None for the first one.
-
-        Args:
-            sentence: with the words of the block.
-            block: the lines of the sentence.
-
-        Raises:
-            Malformed: if a multiword token does not have words that follow.
-        """
-        lines = [line for _, line in block]
-        tokens = tokens_of(block)
+    held = None
+    for item in items:
+        if isinstance(item, Malformed):
+            yield item
+            continue
+        sentence, lines, tokens = item
         surface = surface_of_text(lines, tokens) or surface_of_spaces(tokens)
-        before, start = decoded(tokens[0][2].get("SpacesBefore", "")), 0
-        complete = self.held
-        if complete is None:
-            start = len(before)
-        else:
-            after = complete.surface.after
+        before = decoded(tokens[0][2].get("SpacesBefore", ""))
+        start = len(before)
+        if held is not None:
+            after = held.surface.after
             if any(map(_NEW.match, lines)) and not (after and after.strip(" ")):
                 after = BLANK_LINE
             after = (" " if after is None else after) + before
-            surface_before = replace(complete.surface, after=after)
-            complete = replace(complete, surface=surface_before)
-            start = surface_before.start + len(surface_before.text) + len(after)
-        after = space_after(tokens[-1][2], None)
-        self.held = replace(
-            sentence, surface=replace(surface, start=start, after=after)
-        )
-        return complete
-
-    def end(self) -> Iterator[Sentence]:
-        """The last sentence, if there is one; it may not be known what follows it."""
-        if self.held is not None:
-            yield self.held
+            yield replace(held, surface=replace(held.surface, after=after))
+            start = held.surface.start + len(held.surface.text) + len(after)
+        surface = replace(surface, start=start, after=space_after(tokens[-1][2], None))
+        held = replace(sentence, surface=surface)
+    if held is not None:  # it may not be known what follows it
+        yield held
 
 
 def tokens_of(block: Iterable[Line]) -> list[Token]:

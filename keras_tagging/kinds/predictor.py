@@ -180,7 +180,7 @@ class Predictor:
             at most `PREDICTION_SENTENCES` ahead.
 
         Raises:
-            ValueError: at once, for a string, a mapping, a whole corpus, or a model not
+            ValueError: at once, for a string, a mapping, or a model not
                 ready.
         """
         self._require_network()

@@ -233,18 +233,16 @@ def attachment_scores(
 
     Raises:
         ValueError: if `punctuation` is unknown, the predictions differ in length from
-            the sentences, a column is missing, a head is not an integer or is outside
-            the sentence, or the tags for `"ptb"` are not those of the Penn Treebank
-            (`_`, or UD's `PUNCT`). The message has the number of the sentence, counted
-            from 1.
+            the sentences, a column is missing, or the tags for `"ptb"` are not those of
+            the Penn Treebank (`_`, or UD's `PUNCT`). The message has the number of the
+            sentence, counted from 1.
+        TypeError: if a head is not an integer.
     """
     check_known("punctuation", punctuation, PUNCTUATION)
     gold, heads, deprels = as_sentences(gold), list(heads), list(deprels)
     for name, predicted in (("heads", heads), ("deprels", deprels)):
         for _ in paired(gold, predicted, "words", f"predicted {name}"):
             pass
-    gold_heads = _flat_heads(_column(gold, "head"), "gold")
-
     lengths = np.array([len(sentence) for sentence in gold], int)
     sentences = np.repeat(np.arange(len(gold)), lengths)
     starts = np.cumsum(lengths) - lengths
@@ -263,8 +261,8 @@ def attachment_scores(
         lengths=lengths,
         sentences=sentences[counted],
         positions=positions[counted],
-        gold_heads=gold_heads[counted],
-        heads=_flat_heads(heads, "predicted")[counted],
+        gold_heads=_flat_heads(_column(gold, "head"))[counted],
+        heads=_flat_heads(heads)[counted],
         gold_labels=np.array([ids[name] for name in gold_labels], int),
         labels=np.array([ids[name] for name in labels], int),
         names=names,
@@ -286,22 +284,10 @@ def _column(sentences: list[Sentence], *names: str) -> list[list[str]]:
     return columns
 
 
-def _flat_heads(heads: Iterable[Sequence], whose: str) -> np.ndarray:
+def _flat_heads(heads: Iterable[Sequence]) -> np.ndarray:
     """All heads, one sentence after the other: `(words,)`."""
-    flat = []
-    for number, values in enumerate(heads, 1):
-        for value in values:
-            try:
-                head = int(value) if isinstance(value, str) else index(value)
-            except (TypeError, ValueError):
-                head = None
-            if head is None or not 0 <= head <= len(values):
-                raise ValueError(
-                    f"sentence {number} has the {whose} head {value!r}: a head is an "
-                    f"integer from 0, for ROOT, to {len(values)}, the last word"
-                )
-            flat.append(head)
-    return np.array(flat, int)
+    flat = chain.from_iterable(heads)
+    return np.array([int(x) if isinstance(x, str) else index(x) for x in flat], int)
 
 
 def _counted(sentences: list[Sentence], punctuation: str) -> np.ndarray:

@@ -25,13 +25,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keras_tagging.data.surface import chunks, split_tag
 from keras_tagging.metrics.accuracy import paired, share
 from keras_tagging.utils.checks import check_choice
 
 SCHEMES = ("iob", "bare")
-
-# BILOU's names for the end and single tags; conlleval knows neither.
-_BILOU = {"L": "E", "U": "S"}
 
 
 @dataclass(frozen=True)
@@ -157,38 +155,6 @@ def chunk_scores(
             for name in sorted(in_gold | in_predicted)
         },
     )
-
-
-def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The chunks of one sentence, as (type, start, end); `end` is exclusive.
-
-    Every tag except `O` is inside a chunk. Between two such tags a new chunk begins if
-    their types differ, after an E or S, and before a B or S; so an I at the start or
-    after another type opens a chunk. The type is the part after the first hyphen; it is
-    empty without a hyphen.
-    """
-    spans = []
-    start, prefix_before, type_before = 0, "O", ""
-    for i, tag in enumerate([*tags, "O"]):
-        prefix, kind = split_tag(tag)
-        goes_on = (
-            prefix != "O"
-            and kind == type_before
-            and prefix_before not in ("O", "E", "S")
-            and prefix not in ("B", "S")
-        )
-        if not goes_on:
-            if prefix_before != "O":
-                spans.append((type_before, start, i))
-            start = i
-        prefix_before, type_before = prefix, kind
-    return spans
-
-
-def split_tag(tag: str) -> tuple[str, str]:
-    """The prefix of a tag, with the names of IOBES, and the type of its chunk."""
-    prefix, _, kind = tag.partition("-")
-    return _BILOU.get(prefix, prefix), kind
 
 
 def looks_like_chunks(tags: Iterable[str]) -> bool:

@@ -122,8 +122,6 @@ def multi_tagging(
     import pandas as pd  # takes longer than most commands that do not need it
 
     betas = list(betas)
-    for beta in betas:
-        _check(beta)
     right = np.zeros(len(betas), int)
     right_sentences = np.zeros(len(betas), int)
     categories = np.zeros(len(betas), int)

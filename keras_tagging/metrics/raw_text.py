@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from keras_tagging.data.lemmas.scripts import common_subsequence
 from keras_tagging.data.sentence import NER, Sentence
 from keras_tagging.metrics.chunks import ChunkCounts, chunks
 
@@ -177,34 +178,6 @@ def _regions(words: Iterable[_Word]):
         return region if region >= 0 and word.end <= regions[region][1] else None
 
     return inside, regions
-
-
-def common_subsequence(
-    one: Sequence[str], other: Sequence[str]
-) -> list[tuple[int, int]]:
-    """The places of a longest common subsequence, the earliest of the first sequence.
-
-    Example:
-        >>> common_subsequence("abcd", "xbd")
-        [(1, 1), (3, 2)]
-    """
-    # rest[i][j]: the length for one[i:] and other[j:]
-    rest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i in range(len(one) - 1, -1, -1):
-        for j in range(len(other) - 1, -1, -1):
-            longest = max(rest[i + 1][j], rest[i][j + 1])
-            equal = one[i] == other[j]
-            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else longest
-    pairs, i, j = [], 0, 0
-    while rest[i][j]:
-        if one[i] == other[j]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        elif rest[i + 1][j] == rest[i][j]:
-            i += 1
-        else:
-            j += 1
-    return pairs
 
 
 def _units(sentences: list[Sentence]):

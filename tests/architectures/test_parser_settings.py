@@ -9,7 +9,7 @@ from keras import ops
 from models.parsers import DEMO, DEV, EMPTY, TRAIN, build, random_parser
 
 import keras_tagging
-from keras_tagging import Corpus, Sentence
+from keras_tagging import Sentence
 from keras_tagging.architectures import ARCHITECTURES, PARSERS
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.vectors import WordVectors
@@ -227,8 +227,6 @@ def test_other_misuse(model):
         build().fit([EMPTY])
     with pytest.raises(ValueError, match="give the annotation in the sentences"):
         model.evaluate(DEV, DEV)
-    with pytest.raises(ValueError, match="whole corpus"):
-        build().fit(Corpus(TRAIN))
     with pytest.raises(ValueError, match="val_uas"):
         build().fit(TRAIN, validation_data=DEV, monitor="val_accuracy")
     other = [sentence("2 0 2", "new root other")]

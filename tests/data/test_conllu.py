@@ -211,7 +211,7 @@ def writers():
 @pytest.mark.parametrize("write", writers(), ids=["with_trees", "as_conllu"])
 def test_fields_that_cannot_be_written(write):
     for fields in (([0], ["r", "r"]), ([0, 1], ["r"]), ([0, 1], ["r", "r"], ["X"])):
-        with pytest.raises(ValueError, match="^1 values for 2 words, beginning "):
+        with pytest.raises(ValueError, match="^1 values for 2 words"):
             write(*fields)
     for bad in ("a\tb", "a\n"):
         message = f"^{re.escape(repr(bad))} holds a tab or line feed: CoNLL-U cannot"
@@ -279,9 +279,7 @@ def test_any_field_is_filled():
     assert block.with_columns({"pos": ["X", "Y"]}) == block.with_columns(
         {"upos": ["X", "Y"]}
     )
-    with pytest.raises(
-        ValueError, match="no field for the column 'entity', only for upos"
-    ):
+    with pytest.raises(ValueError, match="unknown column of CoNLL-U 'entity'"):
         block.with_columns({"entity": ["a", "b"]})
     with pytest.raises(ValueError, match="1 values for 2 words"):
         block.with_columns({"lemma": ["a"]})

@@ -105,8 +105,6 @@ def test_one_of_two_files(write, tmp_path):
         read(tmp_path / "a.ann")
     with pytest.raises(ValueError, match="format 'brat' has two files: give the path"):
         read(io.StringIO(""), "brat")
-    with pytest.raises(ValueError, match="format 'seq' has no option 'tags'"):
-        read(slots(write), "seq", tags="x")
     write(a_txt=b"a\n\xff\n")
     with pytest.raises(CorpusError, match="a.txt:2: byte 1 of the line is not utf-8"):
         list(read(tmp_path / "a.ann", errors="skip", skipped=[]))

@@ -350,7 +350,7 @@ def test_unknown_names(tmp_path):
     path.write_text("a b\n", "utf-8")
     with pytest.raises(ValueError, match="unknown format 'xml'.* Known: conll, "):
         read(path, "xml")
-    with pytest.raises(ValueError, match="'text' has no option 'tag'; it has encoding"):
+    with pytest.raises(ValueError, match="option of format 'text' 'tag'.*encoding"):
         read(path, "text", tag="upos")
     wrong = [("auto", "sections", ["23"]), ("conll", "columns", {"pos": 1.0})]
     for format, name, value in [*wrong, ("auto", "unescape", 1)]:

@@ -154,14 +154,6 @@ def changed(column, value):
             {"gold": changed("xpos", "PUNCT"), "punctuation": "ptb"},
             "sentence 3 has no tags of the Penn Treebank",
         ),
-        ({"gold": changed("head", "_")}, "sentence 3 has the gold head '_'"),
-        *(
-            (
-                {"heads": [*HEADS[:2], [3, head, 0]]},
-                f"sentence 3 has the predicted head {head!r}",
-            )
-            for head in (4, -1, 2.0)
-        ),
         ({"punctuation": "ud"}, "unknown punctuation 'ud'"),
     ],
 )

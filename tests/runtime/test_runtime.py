@@ -179,8 +179,8 @@ def test_errors_are_those_of_the_tagger(path):
     found = runtime.load(path)
     many = Sentence(["e" + "\u0301" * 101], None, {"pos": ["x"]})
     for given, message in (
-        ("a b", "is a string; a sentence is a list"),
-        ([{"tokens": ["a", "b"]}], 'is no sentence: .* as "tokens"'),
+        ("a b", "is a str; a sentence is a list"),
+        ([{"tokens": ["a", "b"]}], "is a dict; a sentence is a list"),
         ([["a"]], "sentence 1 has no column 'pos'"),
         ([many], "101 combining marks"),
     ):

@@ -7,7 +7,7 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 
 from keras_tagging.data.formats.json_lines import json_line
-from keras_tagging.data.lines import numbered_lines, raw_lines, source_name
+from keras_tagging.data.lines import numbered_lines, source_name
 from keras_tagging.data.records import (
     CorpusError,
     Line,
@@ -167,11 +167,11 @@ def paired_lines(
         raise ValueError(f"format {format!r} has two files: give the path of one")
     path = Path(path)
     if format == "brat":
-        path, other, lines = path.with_suffix(TXT), path.with_suffix(ANN), raw_lines
+        path, other = path.with_suffix(TXT), path.with_suffix(ANN)
     else:
-        other, lines = path.with_name("seq.out"), numbered_lines
+        other = path.with_name("seq.out")
     name, others = source_name(path), source_name(other)
-    first = lines(path, name, encoding)
+    first = numbered_lines(path, name, encoding, raw=format == "brat")
     second = numbered_lines(other, others, encoding)
     return name, _closed(PAIRED[format], first, second, other.name, others)
 

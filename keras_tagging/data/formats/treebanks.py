@@ -18,7 +18,7 @@ from keras_tagging.data.records import (
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.surfaces import SurfaceReader
+from keras_tagging.data.surfaces import tokens_of, with_surfaces
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
 COLUMNS = 10
@@ -148,14 +148,13 @@ def _derived(sentence: Sentence, block: list[Line]) -> Sentence:
 
 def _with_surfaces(lines, tag, trees):
     """The sentences with their surfaces, each when the next one is known."""
-    parse, reader = _parser("CoNLL-U", tag, trees), SurfaceReader()
+    parse = _parser("CoNLL-U", tag, trees)
 
-    def parse_next(block: list[Line]) -> Sentence | None:
+    def parse_tokens(block: list[Line]) -> tuple | None:
         sentence = parse(block)
-        return None if sentence is None else reader.add(sentence, block)
+        return sentence and (sentence, [line for _, line in block], tokens_of(block))
 
-    yield from parse_each(blocks(lines), parse_next)
-    yield from reader.end()
+    return with_surfaces(parse_each(blocks(lines), parse_tokens))
 
 
 def is_no_word(line: str) -> bool:

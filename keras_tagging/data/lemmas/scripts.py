@@ -19,7 +19,6 @@ them.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
@@ -62,9 +61,18 @@ def lemma_of(form: str, script: str) -> str:
         >>> lemma_of("Cats", ";|-"), lemma_of("I", ";|---")
         ('cat', 'I')
     """
-    parsed = _parsed(script)
-    lemma = parsed and parsed.apply(form)
-    return form if lemma is None else lemma
+    if (parts := _parsed(script)) is None:
+        return form
+    cases, lemma, before, after = parts
+    if lemma is not None:
+        return _cased(lemma, cases)
+    lower = form.lower()
+    first, last = (sum(step in ".-" for step in steps) for steps in (before, after))
+    if first + last > len(lower):
+        return form
+    end = len(lower) - last
+    begin, rest = _edited(lower[:first], before), _edited(lower[end:], after)
+    return _cased(begin + lower[first:end] + rest, cases) or form
 
 
 def lemmas_of(forms: Iterable[str], scripts: Iterable[str]) -> list[str]:
@@ -97,55 +105,25 @@ def is_script(label: str) -> bool:
     return _parsed(label) is not None
 
 
-@dataclass(frozen=True)
-class _Script:
-    """A script, taken apart.
-
-    Args:
-        cases: the case, "U" or "L", and where it begins.
-        lemma: the lower-cased lemma, or the exact one of `!Lemma`; None if it is made
-            of the form.
-        before, after: the steps in front of and behind the shared stretch.
-    """
-
-    cases: list[tuple[str, int]]
-    lemma: str | None = None
-    before: Sequence[str] = ()
-    after: Sequence[str] = ()
-
-    def apply(self, form: str) -> str | None:
-        """The lemma; None if the script does not fit."""
-        if self.lemma is not None:
-            return _cased(self.lemma, self.cases)
-        form = form.lower()
-        first, last = (_letters(steps) for steps in (self.before, self.after))
-        if first + last > len(form):
-            return None
-        end = len(form) - last
-        begin, rest = (
-            _edited(form[:first], self.before),
-            _edited(form[end:], self.after),
-        )
-        return _cased(begin + form[first:end] + rest, self.cases) or None
-
-
 @lru_cache(maxsize=4096)
-def _parsed(script: str) -> _Script | None:
+def _parsed(script: str) -> tuple | None:
+    """A script, taken apart; None if it is none.
+
+    Returns:
+        The cases, "U" or "L", and where each begins; the lower-cased lemma, or the
+        exact one of `!Lemma`, None if it is made of the form; and the steps in front of
+        and behind the shared stretch.
+    """
     if script.startswith("!"):
-        return _Script([], script[1:])
+        return [], script[1:], (), ()
     cases, semicolon, edits = script.partition(";")
     if not semicolon or (cases and not _CASES.fullmatch(cases)):
         return None
     changes = [(change[0], int(change[1:])) for change in cases.split(",") if change]
     if edits.startswith("="):
-        return _Script(changes, edits[1:])
+        return changes, edits[1:], (), ()
     parts = _EDITS.fullmatch(edits)
-    return parts and _Script(changes, None, *map(_STEPS.findall, parts.groups()))
-
-
-def _letters(steps: Sequence[str]) -> int:
-    """The number of letters of the form that the steps read."""
-    return sum(step in ".-" for step in steps)
+    return parts and (changes, None, *map(_STEPS.findall, parts.groups()))
 
 
 def _edited(text: str, steps: Sequence[str]) -> str:
@@ -168,29 +146,39 @@ def _edits(form: str, lemma: str) -> str:
 
 def _steps(old: str, new: str) -> str:
     """The fewest steps from one text to another; of several, those that keep first."""
-    # rest[i][j]: the number of steps that drop or add, from old[i:] to new[j:]
-    rest = [[len(new) - j for j in range(len(new) + 1)]]
-    for i in range(len(old) - 1, -1, -1):
-        row = [len(old) - i]
-        for j in range(len(new) - 1, -1, -1):
-            least = 1 + min(rest[0][j], row[0])
-            keeps = old[i] == new[j]
-            row.insert(0, min(least, rest[0][j + 1]) if keeps else least)
-        rest.insert(0, row)
     steps, i, j = [], 0, 0
-    while i < len(old) or j < len(new):
-        left = rest[i][j]
-        both = i < len(old) and j < len(new)
-        if both and old[i] == new[j] and rest[i + 1][j + 1] == left:
-            steps.append(".")
+    for one, other in [*common_subsequence(old, new), (len(old), len(new))]:
+        steps += ["-"] * (one - i) + [f"+{letter}" for letter in new[j:other]] + ["."]
+        i, j = one + 1, other + 1
+    return "".join(steps[:-1])
+
+
+def common_subsequence(
+    one: Sequence[str], other: Sequence[str]
+) -> list[tuple[int, int]]:
+    """The places of a longest common subsequence, the earliest of the first sequence.
+
+    Example:
+        >>> common_subsequence("abcd", "xbd")
+        [(1, 1), (3, 2)]
+    """
+    # rest[i][j]: the length for one[i:] and other[j:]
+    rest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i in range(len(one) - 1, -1, -1):
+        for j in range(len(other) - 1, -1, -1):
+            longest = max(rest[i + 1][j], rest[i][j + 1])
+            equal = one[i] == other[j]
+            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else longest
+    pairs, i, j = [], 0, 0
+    while rest[i][j]:
+        if one[i] == other[j]:
+            pairs.append((i, j))
             i, j = i + 1, j + 1
-        elif i < len(old) and rest[i + 1][j] == left - 1:
-            steps.append("-")
+        elif rest[i + 1][j] == rest[i][j]:
             i += 1
         else:
-            steps.append(f"+{new[j]}")
             j += 1
-    return "".join(steps)
+    return pairs
 
 
 def _cases(lemma: str) -> str:
