@@ -181,16 +181,10 @@ class Settings(Mapping):
             raise ValueError(
                 "trainable=False is of embeddings=: random ones are to be trained"
             )
-        if getattr(self.task, "vectors", None) is None and not self.get(
-            "trainable_vectors", True
-        ):
-            raise ValueError("trainable_vectors=False is of vectors=: give some")
         if start is not None and not self.features.words:
             raise ValueError("embeddings= are those of words: give words=True")
         if isinstance(self.task, TaggerSettings) and self.task.tags:
             self._check_columns(self.task.tags)
-        if getattr(self.network, "language_model", 0) and not self.features.words:
-            raise ValueError("language_model= predicts words: give words=True")
         smoothing = self.optimizer.label_smoothing
         if getattr(self.network, "decoder", None) == "crf" and smoothing:
             raise ValueError(

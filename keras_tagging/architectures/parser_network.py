@@ -5,9 +5,7 @@ from typing import ClassVar, Literal
 
 from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.task_settings import ParserSettings
-from keras_tagging.architectures.token_inputs import (
-    TABLES,
-)
+from keras_tagging.architectures.token_inputs import TABLES
 from keras_tagging.cells.options import (
     GRU,
     LSTM,

@@ -7,9 +7,7 @@ from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.ccg_network import supertagged
 from keras_tagging.architectures.parser_network import Encoder
 from keras_tagging.architectures.task_settings import CCGMovesSettings
-from keras_tagging.architectures.token_inputs import (
-    TABLES,
-)
+from keras_tagging.architectures.token_inputs import TABLES
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.shift_reduce import LABELS, NODES

@@ -82,8 +82,8 @@ class LabelEmbeddingCell(RegularizedLayer):
         output_bias: `(num_labels,)`.
 
     Raises:
-        ValueError: for an unknown argument or a negative context; in the call if a
-            context of the future is to be read.
+        ValueError: for an unknown argument; in the call if a context of the future is
+            to be read.
     """
 
     def __init__(
@@ -105,9 +105,6 @@ class LabelEmbeddingCell(RegularizedLayer):
     ):
         check_choice("label_input", label_input, LABEL_INPUTS)
         check_choice("combine", combine, COMBINATIONS)
-        future = future_label_context, future_hidden_context
-        if min(label_context, hidden_context, *future) < 0:
-            raise ValueError("a context is not negative")
         super().__init__(dtype=single_precision(dtype), **kwargs)
         self.units = units
         self.num_labels = num_labels

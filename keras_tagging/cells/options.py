@@ -96,15 +96,10 @@ class CoupledLSTM(LSTM):
 
     def __post_init__(self):
         check_fields(self)
-        if self.coupled and self.forget_bias:
+        if self.coupled and (self.forget_bias or self.peepholes):
             raise ValueError(
-                f"forget_bias={self.forget_bias} is of an LSTM with a gate f, which "
-                "coupled=True has not: set it to 0"
-            )
-        if self.coupled and self.peepholes:
-            raise ValueError(
-                "peepholes=True is of an LSTM without coupled=True, whose gates read "
-                "the cell in any case: leave it out"
+                "coupled=True has no gate f, and its gates read the cell in any case: "
+                "leave out forget_bias= and peepholes="
             )
 
     def __call__(self, units, *, seed=None, **initializers):
@@ -130,13 +125,11 @@ class ShortcutBlock:
     def __post_init__(self):
         check_fields(self)
         places = {self.internal, self.output}
-        shown = f"internal={self.internal!r} and output={self.output!r}"
-        if self.gate is None and places & {"gated", "highway"}:
+        if (self.gate is None) == bool(places & {"gated", "highway"}):
             raise ValueError(
-                f'{shown} need a gate: give one, or "plain" or None for both'
+                f"internal={self.internal!r} and output={self.output!r} do not fit "
+                f'gate={self.gate!r}: "gated" and "highway" need one, others None'
             )
-        if self.gate is not None and not places & {"gated", "highway"}:
-            raise ValueError(f"{shown} leave nothing to gate: give gate=None")
         if "highway" in places and self.gate == "linear":
             raise ValueError('"highway" needs 1 - g, which gate="linear" has not')
         gated = places == {"gated"} and self.gate == "vertical"

@@ -55,9 +55,8 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
             `trainable`.
 
     Raises:
-        ValueError: if `units` is no positive integer, a rate of dropout not from 0 to
-            below 1, or for an `activity_regularizer`, which belongs to the layer around
-            the cell.
+        ValueError: for an `activity_regularizer`, which belongs to the layer around the
+            cell.
     """
 
     gates = ()
@@ -78,12 +77,6 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         seed=None,
         **kwargs,
     ):
-        if not isinstance(units, int) or units < 1:
-            raise ValueError(f"units={units!r}: a positive whole number is meant")
-        rates = {"dropout": dropout, "recurrent_dropout": recurrent_dropout}
-        for name, rate in rates.items():
-            if not 0 <= rate < 1:
-                raise ValueError(f"{name}={rate}: a number from 0 to below 1 is meant")
         if kwargs.get("activity_regularizer") is not None:
             raise ValueError(
                 "activity_regularizer has no effect in a cell: give it to the RNN layer"
@@ -163,19 +156,8 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         return outputs if bias is None else outputs + bias
 
     def listed(self, states):
-        """The states as a list, each `(batch, size)`.
-
-        Raises:
-            ValueError: for another number of states than the cell has.
-        """
-        states = list(states) if isinstance(states, (list, tuple)) else [states]
-        count = len(self.state_sizes)
-        if len(states) != count:
-            raise ValueError(
-                f"{type(self).__name__} has {count} state{'s' * (count > 1)}, "
-                f"not {len(states)}: give a list of {count}"
-            )
-        return states
+        """The states as a list, each `(batch, size)`."""
+        return list(states) if isinstance(states, (list, tuple)) else [states]
 
     def recurrent_weights(self):
         """The one matrix that `step` multiplies h_tm1 with."""

@@ -30,9 +30,9 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
         The output of the highest cell, and the list of all new states.
 
     Raises:
-        ValueError: for a cell that is no `RecurrentCell`, cells that
-            differ in `units` or lack the state that another reads; when built, if
-            layer 2 skips from an input that has not `units` features.
+        ValueError: for a cell that is no `RecurrentCell`, or lacks the state that
+            another reads; when built, if layer 2 skips from an input that has not
+            `units` features.
     """
 
     def __init__(self, cells, dtype=None, **kwargs):
@@ -46,10 +46,6 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
             type(cell).from_config(cell.for_layer(layer))
             for layer, cell in enumerate(cells, 1)
         ]
-        reads = [name for cell in self.cells for name in cell.reads]
-        units = sorted({cell.units for cell in self.cells})
-        if reads and len(units) > 1:
-            raise ValueError(f"cells with skips have equal units, not {units}")
         sources = {"below_cell": 1, "skip_cell": 2}
         for layer, cell in enumerate(self.cells):
             for name in set(cell.reads) & set(sources):

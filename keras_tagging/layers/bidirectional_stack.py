@@ -58,10 +58,9 @@ class BidirectionalStack(keras.layers.Layer):
         `return_directions`, a pair: this output and the directions, of equal shape.
 
     Raises:
-        ValueError: for a cell that is no `RecurrentCell`, less than one layer, an
-            unknown `merge` or `input_layer`, if `dropout` has not
-            `num_layers` entries, or if layer 2 skips from an input that has not
-            `units` features.
+        ValueError: for a cell that is no `RecurrentCell`, an unknown `merge` or
+            `input_layer`, if `dropout` has not `num_layers` entries, or if layer 2
+            skips from an input that has not `units` features.
     """
 
     def __init__(
@@ -78,15 +77,11 @@ class BidirectionalStack(keras.layers.Layer):
     ):
         if not isinstance(cell, RecurrentCell):
             raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
-        if num_layers < 1:
-            raise ValueError(f"num_layers={num_layers}: at least one is needed")
         check_choice("merge", merge, ("top", "layer"))
         check_choice("input_layer", input_layer, ("tanh", "linear", None))
         rates = dropout
         if not isinstance(rates, (list, tuple)):
             rates = [dropout] * num_layers
-        if len(rates) != num_layers:
-            raise ValueError(f"{len(rates)} dropout rates for {num_layers} layers")
         super().__init__(**kwargs)
         self.supports_masking = True
         self.num_layers = num_layers

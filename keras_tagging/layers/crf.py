@@ -309,9 +309,9 @@ class CRF(keras.layers.Layer):
         end: e, `(num_tags,)`.
 
     Raises:
-        ValueError: for `num_tags` below 1, `constrained` without `tags`, tags that are
-            not those of chunks, or a number of scores other than that of the tags; in
-            training if another loss than `loss` has read the output.
+        ValueError: for `constrained` without `tags`, tags that are not those of chunks,
+            or a number of scores other than that of the tags; in training if another
+            loss than `loss` has read the output.
     """
 
     def __init__(
@@ -327,12 +327,8 @@ class CRF(keras.layers.Layer):
         dtype="float32",
         **kwargs,
     ):
-        if num_tags is not None and (not isinstance(num_tags, int) or num_tags < 1):
-            raise ValueError(f"num_tags={num_tags!r}: give a positive integer, or None")
         if constrained and tags is None:
             raise ValueError("constrained=True needs the names of the tags: give tags=")
-        if None not in (num_tags, tags) and len(tags) != num_tags:
-            raise ValueError(f"{len(tags)} tags are not num_tags={num_tags}")
         super().__init__(dtype=single_precision(dtype), **kwargs)
         self.supports_masking = True
         self.num_tags = num_tags

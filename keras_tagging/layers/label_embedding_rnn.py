@@ -225,9 +225,8 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         the others stand along that path.
 
     Raises:
-        ValueError: for an unknown argument, a negative context, a beam below 1; in the
-            call if `labels` or `future` is needed and missing, or there is an
-            `initial_state`.
+        ValueError: for an unknown argument; in the call if `labels` is needed and
+            missing, or there is an `initial_state`.
     """
 
     # what Keras' wrappers ask of a recurrent layer
@@ -257,8 +256,6 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
                 f"feedback={feedback!r}: known are 'gold', 'predicted', a share of "
                 "gold labels from 0 to 1 and, in build, the first and last such share"
             )
-        if beam_width < 1:
-            raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
         super().__init__(units, num_labels, *args, **kwargs)
         self.supports_masking = True
         self.feedback = feedback
@@ -293,8 +290,6 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         training=False,
     ):
         needed = self._lags["future_labels"] or self._lags["future_states"]
-        if needed and future is None:
-            raise ValueError("a context of the future needs `future`")
         if initial_state is not None:
             raise ValueError("a LabelEmbeddingRNN has no initial_state")
         # the loop, where a context is read, runs from the first position

@@ -38,17 +38,12 @@ class ProjectedRNN(keras.layers.RNN):
         states follow.
 
     Raises:
-        ValueError: if the cell has another dtype, or no cell to return; for a mask with
-            both `unroll` and `go_backwards`, which Keras' loop does not reverse.
+        ValueError: if there is no cell to return; for a mask with both `unroll` and
+            `go_backwards`, which Keras' loop does not reverse.
     """
 
     def __init__(self, cell, return_cell=False, dtype=None, **kwargs):
         super().__init__(cell, dtype=dtype or cell.dtype_policy, **kwargs)
-        if self.compute_dtype != cell.compute_dtype:
-            raise ValueError(
-                f"the cell computes in {cell.compute_dtype}, the layer in "
-                f"{self.compute_dtype}: give both the same dtype"
-            )
         states = self.state_size if isinstance(self.state_size, list) else []
         # without zeros, Keras' loop on JAX takes states[0] for the output
         emits = self.return_sequences and self.zero_output_for_mask

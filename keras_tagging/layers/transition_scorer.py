@@ -206,9 +206,7 @@ class TransitionScorer(keras.layers.Layer):
         labels.
 
     Raises:
-        ValueError: for an unknown choice or system, a beam or a limit below 1,
-            `arc_labels` that leave an arc no label, a number of labels that is not
-            that of the grammar's categories, or a cell with dropout.
+        ValueError: for an unknown choice or system, or a cell with dropout.
     """
 
     def __init__(
@@ -232,14 +230,6 @@ class TransitionScorer(keras.layers.Layer):
     ):
         check_choice("truncation", truncation, TRUNCATIONS)
         check_choice("dropped", dropped, DROPPED)
-        least = {"beam_width": beam_width, "truncation_limit": truncation_limit}
-        for name, value in least.items():
-            if value is not None and value < 1:
-                raise ValueError(f"{name}={value}: at least 1 is needed")
-        if arc_labels is not None and not all(
-            any(1 <= label <= num_labels for label in labels) for labels in arc_labels
-        ):
-            raise ValueError(f"arc_labels={arc_labels!r}: each needs a label")
         if cell.dropout or cell.recurrent_dropout:
             raise ValueError(
                 "a parser has no dropout of the cell: give input_dropout or "
@@ -256,11 +246,6 @@ class TransitionScorer(keras.layers.Layer):
         else:
             self.rules = RuleTables(grammar)
             self.system = ccg_system(self.rules)
-            if num_labels != len(self.rules.categories):
-                raise ValueError(
-                    f"num_labels={num_labels}: the grammar has "
-                    f"{len(self.rules.categories)} categories, which are the labels"
-                )
         self.outputs = Outputs(self.system, {DEPRELS: num_labels})
         self.truncation_limit = truncation_limit
         self.truncation = truncation

@@ -20,19 +20,11 @@ class WordClassEmbedding(keras.layers.Layer):
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call with ids `(batch, time)`; returns `(batch, time, parts * dim)`.
-
-    Raises:
-        ValueError: if `rows` are not two-dimensional.
     """
 
     def __init__(self, rows, dim, embeddings_initializer="uniform", **kwargs):
         super().__init__(**kwargs)
         self._rows = np.asarray(rows, "int32")
-        if self._rows.ndim != 2 or not self._rows.size:
-            raise ValueError(
-                f"rows have the shape {self._rows.shape}: give the rows of the parts "
-                "of each id, (ids, parts)"
-            )
         self.dim = dim
         self.embeddings_initializer = keras.initializers.get(embeddings_initializer)
 

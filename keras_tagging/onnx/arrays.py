@@ -357,7 +357,36 @@ class Arrays:
         return self.get_item(x, (*[slice(None)] * axis, slice(None, None, -1)))
 
     def get_item(self, x, key):
-        return item(self, x, key)
+        """`x[key]`: slices, numbers, arrays of places, None and Ellipsis."""
+        keys = list(key) if isinstance(key, tuple) else [key]
+        axes = list(range(len(keys)))
+        if Ellipsis in [k for k in keys if k is Ellipsis]:
+            place = next(i for i, k in enumerate(keys) if k is Ellipsis)
+            axes[place:] = [None, *range(place + 1 - len(keys), 0)]
+        new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
+        x = self.expand_dims(x, new) if new else x
+        cut, picked = [], []
+        for axis, part in zip(axes, keys, strict=True):
+            if part is Ellipsis or part is None or _is_whole(part):
+                continue
+            if isinstance(part, slice):
+                step = part.step or 1
+                start = part.start if part.start is not None else [0, -1][step < 0]
+                end = part.stop if part.stop is not None else [LAST, -LAST][step < 0]
+                cut.append((start, end, axis, step))
+            else:
+                picked.append((part, axis))
+        if cut:
+            whole = x
+            x = self.node("Slice", x, *map(self.integers, zip(*cut, strict=True)))
+            [(start, end, axis, step), *others] = cut
+            ends = isinstance(start, int) and isinstance(end, int)
+            if ends and not others and 0 <= start < end < LAST and step == 1:
+                x.cut = Cut(whole, axis, start, end)
+        # the last axes first: the others keep their numbers, but for those from behind
+        for part, axis in sorted(picked, key=lambda pair: -(pair[1] % LAST)):
+            x = self.node("Gather", x, self.asarray(part, "int64"), axis=axis)
+        return x
 
     def take(self, x, indices, axis=0):
         x, indices = self.asarray(x), self.asarray(indices)
@@ -374,13 +403,8 @@ class Arrays:
         x, places, values = (self.asarray(y) for y in (x, places, values))
         return self.node("ScatterND", x, self.cast(places, "int64"), values)
 
-    def branch(self, condition, then, otherwise, shape):
-        """Choose between the results of two functions, each an array of this shape."""
-        then, otherwise = (lambda f=f: [f()] for f in (then, otherwise))
-        return self.branches(condition, then, otherwise, [shape])[0]
-
     def branches(self, condition, then, otherwise, shapes) -> list[Array]:
-        """The same for functions that give as many arrays as there are shapes."""
+        """Choose between the arrays that two functions give, one of each shape."""
         dtypes = []
 
         def body(function):
@@ -414,40 +438,6 @@ class Arrays:
     def arange(self, count, dtype="int32"):
         ends = (np.array(0), count, np.array(1))
         return self.node("Range", *(self.asarray(n, dtype) for n in ends))
-
-
-def item(xp: "Arrays", x: Array, key) -> Array:
-    """`x[key]` of an `Array`: slices, numbers, arrays of places, None and Ellipsis."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    if Ellipsis in [k for k in keys if k is Ellipsis]:
-        place = next(i for i, k in enumerate(keys) if k is Ellipsis)
-        axes = [*range(place), None, *range(place + 1 - len(keys), 0)]
-    else:
-        axes = list(range(len(keys)))
-    new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
-    x = xp.expand_dims(x, new) if new else x
-    cut, picked = [], []
-    for axis, part in zip(axes, keys, strict=True):
-        if part is Ellipsis or part is None or _is_whole(part):
-            continue
-        if isinstance(part, slice):
-            step = part.step or 1
-            start = part.start if part.start is not None else [0, -1][step < 0]
-            end = part.stop if part.stop is not None else [LAST, -LAST][step < 0]
-            cut.append((start, end, axis, step))
-        else:
-            picked.append((part, axis))
-    if cut:
-        whole = x
-        x = xp.node("Slice", x, *(xp.integers(n) for n in zip(*cut, strict=True)))
-        [(start, end, axis, step), *others] = cut
-        ends = isinstance(start, int) and isinstance(end, int)
-        if ends and not others and 0 <= start < end < LAST and step == 1:
-            x.cut = Cut(whole, axis, start, end)
-    # the last axes first: the others keep their numbers, but for those from behind
-    for part, axis in sorted(picked, key=lambda pair: -(pair[1] % LAST)):
-        x = xp.node("Gather", x, xp.asarray(part, "int64"), axis=axis)
-    return x
 
 
 def _is_whole(part):

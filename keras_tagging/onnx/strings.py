@@ -315,9 +315,10 @@ class TokenForms:
             chosen = self._lower_sigma(chosen)
             for character, low in self._lower_forms.items():
                 chosen = replace(xp, chosen, character, low)
-            return xp.node("ScatterND", text, places, chosen)
+            return [xp.node("ScatterND", text, places, chosen)]
 
-        return xp.branch(xp.any(rest), letter_by_letter, lambda: text, (None,))
+        lowered = xp.branches(xp.any(rest), letter_by_letter, lambda: [text], [(None,)])
+        return lowered[0]
 
     def _lower_sigma(self, text: Array) -> Array:
         """The capital sigma of Greek: another letter at the end of a word."""
@@ -360,9 +361,9 @@ class TokenForms:
         every, usual = (
             unicode.with_classes(pattern, among) for among in (None, self._usual)
         )
-        return self.xp.branch(
+        return self.xp.branches(
             self._has_unusual,
-            lambda: replace(self.xp, text, every, replacement),
-            lambda: replace(self.xp, text, usual, replacement),
-            (None,),
-        )
+            lambda: [replace(self.xp, text, every, replacement)],
+            lambda: [replace(self.xp, text, usual, replacement)],
+            [(None,)],
+        )[0]

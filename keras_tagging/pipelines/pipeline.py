@@ -81,8 +81,6 @@ class Pipeline(TextPipeline):
             none before gives, or gives one that another gives.
     """
 
-    remedy = "train its models, which `parts` has by name, or all: train pipeline"
-
     # Files
 
     def save(

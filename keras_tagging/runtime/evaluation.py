@@ -3,23 +3,12 @@
 from keras_tagging.data.named_columns import with_targets
 from keras_tagging.kinds.predictor import METHODS, missing_method
 
-#: what models have and exported ones do not
-TRAINED = ("fit", "save", "export", "compile", "summary", "learn_rules", "get_weights")
-
 
 class Exported:
     """A model that was exported and only answers."""
 
-    #: of what it lacks
-    remedy = (
-        "this is an exported model, which only answers; load the run, or the .keras "
-        "file, that it came from"
-    )
-
     def __getattr__(self, name: str):
-        """Say of what it lacks where that is found; called for no other attribute."""
-        if name in TRAINED:
-            raise AttributeError(f"no {name}: {self.remedy}")
+        """Say by which method it answers; called for no attribute that it has."""
         if name in METHODS:
             raise missing_method(self, name)
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")

@@ -29,10 +29,8 @@ def list_of(content: dict) -> str:
         content: "files", "parts" and "metadata", for JSON; "words", the files of the
             words that several parts read, if there are any.
     """
-    made = {"format": FORMAT, **content}
-    if content.get("words") and "format" not in content:
-        made["format"] = WITH_WORDS
-    content = json.loads(json.dumps(made))
+    version = WITH_WORDS if content.get("words") else FORMAT
+    content = json.loads(json.dumps({"format": version, **content}))
     return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
 
 

@@ -80,17 +80,11 @@ class OnnxSegmenter(Evaluated):
             described["context"],
             self._logits,
         )
-        self._try([size - 1 for size in features.sizes.values()])
-
-    def _try(self, last_ids: list[int]) -> None:
-        """Reads one character with the last ids that there are."""
-        ids = np.array([[last_ids]], "int32")
+        last_ids = [size - 1 for size in features.sizes.values()]
         try:
-            logits = self.session.answers(["logits"], {"ids": ids})["logits"]
+            self._run(np.array([[last_ids]], "int32"))
         except OSError as error:
             raise ValueError("does not read the characters that it lists") from error
-        if not _is_of(logits, ids):
-            raise ValueError(f"does not give {len(LABELS)} logits for a character")
 
     def segment(
         self, text: str | Iterable[str], lines: bool = False
@@ -115,17 +109,11 @@ class OnnxSegmenter(Evaluated):
         if count <= 1:
             return self._run(ids)
         parts = np.array_split(ids, count)
-        if self._threads == 1:
-            return np.concatenate([*map(self._run, parts)])
         with ThreadPoolExecutor(min(self._threads, count)) as pool:
             return np.concatenate([*pool.map(self._run, parts)])
 
     def _run(self, ids):
         logits = self.session.answers(["logits"], {"ids": ids})["logits"]
-        if not _is_of(logits, ids):
+        if logits.shape != (*ids.shape[:2], len(LABELS)):
             raise self.session.wrong("does not give logits for each character")
         return logits
-
-
-def _is_of(logits, ids) -> bool:
-    return logits.shape == (*ids.shape[:2], len(LABELS))

@@ -8,7 +8,7 @@ tokens, if it has no characters among them: `words.npz` has their vocabularies t
 
 import threading
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,6 @@ SPANS = 10_000  # that are Python's integers at a time
 MOST_FORMS = 3  # as written, in lower case, in its normal form
 #: tokens whose ids are kept, and their characters: beyond one, all are forgotten
 KEPT_TOKENS, KEPT_CHARACTERS = 50_000, 2_000_000
-FIRST_ROWS = 1 << 10  # for which there is room at first
 
 
 # The file of a part says this
@@ -56,31 +55,17 @@ def shared_of(described: dict) -> dict:
     shared = described.get("shared")
     if shared is None:
         return {}
-    rest = shared
-    if isinstance(shared, dict):
+    try:
+        every = [*chain.from_iterable(columns_of(shared).values())]
+        fits = all(type(text) is str for column in every for text in column)
+        fits &= all(2 + bool(x[0]) <= len(x) <= 2 + MOST_FORMS for x in every)
+        fits &= 1 <= len(shared.get(IDS, every)) <= limits.TOKEN_FEATURES
         rest = {name: value for name, value in shared.items() if name != IDS}
-    features = features_in(rest)
-    fits = features and all(_are_forms(shared[name]) for name in features)
-    if not fits or not _are_ids(shared.get(IDS, [["", []]])):
+    except (TypeError, ValueError, AttributeError):
+        fits = False
+    if not fits or not features_in(rest):
         raise ValueError("does not say which words of its pipeline it reads")
     return shared
-
-
-def _are_forms(forms, least: int = 1) -> bool:
-    return (
-        isinstance(forms, list)
-        and least <= len(forms) <= MOST_FORMS
-        and all(type(form) is str for form in forms)
-    )
-
-
-def _are_ids(columns) -> bool:
-    return (
-        isinstance(columns, list)
-        and 1 <= len(columns) <= limits.TOKEN_FEATURES
-        and all(isinstance(column, list) and len(column) == 2 for column in columns)
-        and all(type(table) is str and _are_forms(x, 0) for table, x in columns)
-    )
 
 
 def features_in(shared) -> list[str]:
@@ -328,36 +313,6 @@ def stored_strings(name: str, entries: Sequence[str]) -> dict[str, np.ndarray]:
 # Tokens to ids
 
 
-class SeenTokens:
-    """Tokens that have been looked up: a number for each, and a row of ids by it.
-
-    Args:
-        columns: of ids.
-    """
-
-    def __init__(self, columns: int):
-        self.numbers: dict[str, int] = {}
-        self.rows = np.zeros((FIRST_ROWS, columns), np.int32)
-        self._characters = 0
-
-    @property
-    def are_enough(self) -> bool:
-        tokens, characters = len(self.numbers), self._characters
-        return tokens > KEPT_TOKENS or characters > KEPT_CHARACTERS
-
-    def add(self, tokens: Sequence[str], ids: np.ndarray) -> None:
-        """Adds tokens, which are not there, with their ids `(tokens, columns)`."""
-        first = len(self.numbers)
-        last = first + len(tokens)
-        if last > len(self.rows):
-            more = max(last, 2 * len(self.rows)) - len(self.rows)
-            self.rows = np.pad(self.rows, ((0, more), (0, 0)))
-        self.rows[first:last] = ids
-        self._characters += sum(map(len, tokens))
-        # last of all: whoever finds a number finds its row
-        self.numbers.update(zip(tokens, range(first, last), strict=True))
-
-
 class SharedWords:
     """The words that the ONNX files of a pipeline read, for all of them once.
 
@@ -376,7 +331,9 @@ class SharedWords:
         # the columns of ids that parts read, each once, and their places in a row
         self._places: dict[tuple, int] = {}
         self._names: list[str] = []  # of the forms that these need
-        self._seen, self._lock = SeenTokens(0), threading.Lock()
+        # the row of ids of each token that has been looked up, as bytes of int32
+        self._seen: dict[str, bytes] = {}
+        self._characters, self._lock = 0, threading.Lock()
 
     def check(self, shared: dict, session) -> None:
         """Refuses a file that reads what is not there; of another, learns what it asks.
@@ -407,7 +364,7 @@ class SharedWords:
             for column in (x for of_input in columns.values() for x in of_input):
                 self._places.setdefault(column, len(self._places))
             self._names = sorted({x for column in self._places for x in column[2:]})
-            self._seen = SeenTokens(len(self._places))
+            self._seen = {}
 
     def ids(self, shared: dict, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         """By feature the ids of tokens, int32 `(tokens,)`; of all, `(tokens, ids)`.
@@ -419,29 +376,28 @@ class SharedWords:
         Raises:
             OSError: if `words.onnx` cannot be run.
         """
-        seen = self._with(tokens)
-        numbers = np.fromiter(map(seen.numbers.get, tokens), np.int64, len(tokens))
-        rows, ids = seen.rows[numbers], {}
+        rows = b"".join(map(self._with(tokens).__getitem__, tokens))
+        rows, ids = np.frombuffer(rows, np.int32).reshape(-1, len(self._places)), {}
         for name, columns in columns_of(shared).items():
             places = [self._places[column] for column in columns]
             ids[name] = rows[:, places if name == IDS else places[0]]
         return ids
 
-    def _with(self, tokens) -> SeenTokens:
-        """All that have been seen, with these tokens."""
+    def _with(self, tokens) -> dict[str, bytes]:
+        """The rows of ids of all tokens that have been seen, and of these."""
         with self._lock:
-            if self._seen.are_enough:
-                # new ones: other threads may still read these
-                self._seen = SeenTokens(len(self._places))
+            if len(self._seen) > KEPT_TOKENS or self._characters > KEPT_CHARACTERS:
+                # a new dict: other threads may still read this one
+                self._seen, self._characters = {}, 0
             seen = self._seen
-            distinct = dict.fromkeys(tokens)
-            if new := [token for token in distinct if token not in seen.numbers]:
+            if new := [token for token in dict.fromkeys(tokens) if token not in seen]:
                 forms = forms_of(new, self._names, self._made)
                 ids = np.full((len(new), len(self._places)), UNKNOWN_ID, np.int32)
                 for column, place in self._places.items():
                     if column[2:]:
                         ids[:, place] = self._looked_up(column, forms)
-                seen.add(new, ids)
+                seen.update(zip(new, (row.tobytes() for row in ids), strict=True))
+                self._characters += sum(map(len, new))
         return seen
 
     def _made(self, tokens: list[str]) -> dict[str, Sequence[str]]:

@@ -170,7 +170,6 @@ def test_the_width_of_the_beam_may_be_set(model):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"trainable_vectors": False}, "trainable_vectors=False is of vectors="),
         ({"unit": 3}, "unknown lstm-parser keyword 'unit'; did you mean 'units'"),
         ({"nonprojective": "keep"}, "nonprojective='keep'.*'skip', 'lift'"),
         ({"system": "arc-eager"}, "system='arc-eager': known are 'arc-standard', '"),

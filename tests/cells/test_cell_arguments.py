@@ -78,7 +78,6 @@ def test_one_gate_starts_elsewhere(name, keyword):
         (ShortcutBlockCell, {"gate": "bernoulli", "bernoulli_p": 1.1}, "1.1"),
         (RecurrentHighwayCell, {"depth": 0}, "0"),
         (GRUCell, {"update": "old"}, "update='old': known are 'new', 'keep'"),
-        (SkipLSTMCell, {"units": 0}, "a positive whole number"),
         (HighwayLSTMCell, {"skips": "outputs"}, "skips"),
     ],
 )

@@ -123,7 +123,6 @@ def test_dtype_is_that_of_the_cells():
     "cells, message",
     [
         ([keras.layers.LSTMCell(UNITS)], "LSTMCell is no RecurrentCell"),
-        ([GRUCell(3), *make_cells("block", 2)], r"equal units, not \[3, 4\]"),
         ([GRUCell(UNITS), *make_cells("highway-lstm", 1)], "GRUCell has one"),
     ],
 )

@@ -178,7 +178,6 @@ MISTAKES = [
     (["bigru", "--set", "langage=en"], "did you mean 'language'? Known: affix_dim,"),
     (["bigru", "--set", "unit=3"], "did you mean 'units'?"),
     (["bigru", "--set", "units=-3"], "units=-3: it is from 1 to"),
-    (["bigru", "--set", "trainable_vectors=False"], "is of vectors=: give some"),
     (["bigru", "--set", "language=xx"], "no word vectors and no word classes are"),
     (["bigru", "--recipe", "best", "--set", "units=no"], "units="),
     (["bigru", "--corpus", "none.conll"], "none.conll"),

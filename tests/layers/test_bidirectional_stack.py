@@ -114,9 +114,7 @@ def test_mixed_precision():
     "kwargs, message",
     [
         ({"merge": "sum"}, "merge='sum': known are 'top', 'layer'"),
-        ({"num_layers": 0}, "num_layers=0"),
         ({"cell": keras.layers.GRUCell(3)}, "GRUCell is no RecurrentCell"),
-        ({"dropout": (0.5,)}, "1 dropout rates for 2 layers"),
     ],
 )
 def test_wrong_arguments_are_named(kwargs, message):

@@ -318,14 +318,6 @@ def test_compiled_it_is_the_same():
 
 
 @pytest.mark.one_backend
-@pytest.mark.parametrize("context", ["future_label_context", "future_hidden_context"])
-def test_future_context_without_a_future(context):
-    layer = make({context: 1}).layer
-    with pytest.raises(ValueError, match="needs `future`"):
-        layer(random_inputs())
-
-
-@pytest.mark.one_backend
 @pytest.mark.parametrize("feedback", ["gold", 0.5])
 def test_gold_feedback_without_labels(feedback):
     layer = make(NETWORKS["improved"], feedback=feedback).layer

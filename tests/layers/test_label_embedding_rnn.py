@@ -355,8 +355,6 @@ def test_number_of_parameters(settings, embeddings, context, hidden):
         ({"label_input": "words"}, "label_input='words'"),
         ({"feedback": "teacher"}, "feedback='teacher'"),
         ({"feedback": 1.5}, "feedback=1.5"),
-        ({"hidden_context": -1}, "not negative"),
-        ({"beam_width": 0}, "beam_width=0"),
     ],
     ids=str,
 )

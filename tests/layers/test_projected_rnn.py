@@ -236,7 +236,6 @@ LSTM = SkipLSTMCell(UNITS, skip=None, gate=None)
     [
         (GRUCell(3), {"return_sequences": True, "return_cell": True}, "return_cell ne"),
         (LSTM, {"return_sequences": True, "return_cell": True}, "return_cell needs"),
-        (GRUCell(3), {"dtype": "float64"}, "computes in float32, the layer in float64"),
         (GRUCell(3), {"unroll": True, "go_backwards": True}, "unroll and go_backwards"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import keras
 import numpy as np
-import pytest
 
 from keras_tagging.layers import WordClassEmbedding
 
@@ -20,5 +19,3 @@ def test_a_layer_of_a_users_own_model():
     np.testing.assert_allclose(found[0], expected)
     again = WordClassEmbedding.from_config(layer.get_config())
     assert again(ids).shape == layer.compute_output_shape((1, 3)) == (1, 3, 6)
-    with pytest.raises(ValueError, match="give the rows of the parts"):
-        WordClassEmbedding([1, 2], 3)
