@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
 from keras_tagging.architectures.task_settings import CCGSettings
 from keras_tagging.architectures.token_inputs import TABLES
@@ -120,10 +119,3 @@ class CCGNetwork(Checked):
             name="heads",
         )(x, mask=mask)
         return functional(inputs, None, {"tags": tags, "heads": heads}, name="scorer")
-
-    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
-        """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
-        count += weight_bounds.of_stack(inputs, self.units, self.num_layers)
-        count += self.head_units * (4 * self.units + self.head_units)
-        return count + 2 * self.units * sum(weight_bounds.label_counts(vocabularies))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.stacked_network import Activation, Feedback
 from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import TABLES, WindowSettings
@@ -125,13 +124,3 @@ class LabelNetwork(Checked):
         if self.direction == "bidirectional":
             outputs["other_logits"] = future["logits"]
         return output.functional(inputs, labels, outputs)
-
-    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
-        """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
-        tags = sum(weight_bounds.label_counts(vocabularies))
-        if self.label_input == "embedding" and self.label_context:
-            inputs += self.label_context * self.label_dim
-            count += tags * self.label_dim
-        count += self.hidden_context * self.units**2
-        return count + self.units * (inputs + tags)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.task_settings import ParserSettings
 from keras_tagging.architectures.token_inputs import TABLES
 from keras_tagging.cells.options import (
@@ -14,7 +13,6 @@ from keras_tagging.cells.options import (
     ShortcutBlock,
     SkipLSTM,
 )
-from keras_tagging.transitions import DEPRELS, Outputs, transition_system
 from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
 from keras_tagging.utils.seeds import seeds
 
@@ -176,20 +174,3 @@ class ParserNetwork(Checked):
         )
         scorer.build((None, None, x.shape[-1]))
         return network, scorer
-
-    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
-        """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
-        if self.encoder:
-            count += weight_bounds.of_stack(
-                inputs, self.encoder_units, self.encoder_layers
-            )
-            inputs = 2 * self.encoder_units
-        system = transition_system(settings.task.system)
-        labels = sum(weight_bounds.label_counts(vocabularies))
-        moves = len(Outputs(system, {DEPRELS: labels}))
-        count += moves * self.units
-        if system.num_labels:
-            count += labels * self.label_dim
-        inputs = system.num_nodes * inputs + system.num_labels * self.label_dim
-        return count + inputs * self.units

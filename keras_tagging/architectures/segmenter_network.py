@@ -106,9 +106,3 @@ class SegmenterNetwork(Checked):
             name="logits",
         )(x)
         return keras.Model(ids, logits, name="segmenter")
-
-    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
-        """A lower bound for the number of weights: tables, and one gate a cell."""
-        inputs, rows = self.character_dim + CLASS_DIM, len(vocabularies["character"])
-        stack = inputs + 2 * (2 * self.num_layers - 1) * self.units
-        return rows * self.character_dim + self.units * stack

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.ccg_network import supertagged
 from keras_tagging.architectures.parser_network import Encoder
 from keras_tagging.architectures.task_settings import CCGMovesSettings
 from keras_tagging.architectures.token_inputs import TABLES
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
-from keras_tagging.transitions.shift_reduce import LABELS, NODES
 from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
 from keras_tagging.utils.seeds import seeds
 
@@ -112,12 +110,3 @@ class ShiftReduceNetwork(Checked):
         )
         scorer.build((None, None, x.shape[-1]))
         return network, scorer
-
-    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
-        """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
-        count += weight_bounds.of_stack(inputs, self.units, self.num_layers)
-        tags, size = sum(weight_bounds.label_counts(vocabularies)), 2 * self.units
-        count += tags * (size + self.move_units)  # each is a category to shift, too
-        inputs = len(NODES) * size + len(LABELS) * self.category_dim
-        return count + self.move_units * inputs

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from keras_tagging.architectures import weight_bounds
 from keras_tagging.architectures.task_settings import TaggerSettings
 from keras_tagging.architectures.token_inputs import TABLES, WindowSettings
 from keras_tagging.data.named_columns import by_column
@@ -224,20 +223,3 @@ class StackedNetwork(Checked):
         ]
         outputs = by_column([column.name for column in columns], outputs)
         return output.functional(inputs, labels, outputs)
-
-    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
-        """A lower bound for the number of weights: see `models.saved_config`."""
-        count, inputs = weight_bounds.of_inputs(settings, vocabularies, vector_dim)
-        units, labels = self.units, weight_bounds.label_counts(vocabularies)
-        count += weight_bounds.of_stack(inputs, units, self.num_layers)
-        if self.hidden_layer:
-            count += 2 * units * units
-        if self.decoder == "crf":
-            count += sum(size * size for size in labels)
-        if self.decoder == "i-rnn":
-            decoder = settings.parts[LabelDecoder]
-            inputs = 2 * units + decoder.label_context * decoder.label_dim
-            units = decoder.label_units
-            count += units * inputs
-            count += sum(labels) * decoder.label_dim * min(1, decoder.label_context)
-        return count + units * sum(labels)

@@ -118,7 +118,8 @@ class SentenceModel(TrainedOnSentences):
         if vocabularies is not None:
             names = {*self.features.table_names, *self.inventories}
             checks.check_vocabularies(vocabularies, names)
-            self._restore(vocabularies)
+            with checks.few_weights():
+                self._restore(vocabularies)
         self.compile(**self.objectives())
 
     def objectives(self) -> dict[str, object]:

@@ -43,9 +43,6 @@ class Network:
         table = keras.layers.Embedding(features.sizes["word"], self.units)
         return keras.Model(ids, keras.layers.Dense(10)(table(ids[..., 0])))
 
-    def least_weights(self, settings, vocabularies, vector_dim):
-        return self.units * (len(vocabularies["word"]) + 10)
-
 
 COUNTER = Architecture(
     name="counter",

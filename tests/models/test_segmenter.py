@@ -8,7 +8,6 @@ from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.models.files.checks import checked_config, least_weights
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -114,15 +113,3 @@ def test_what_no_segmenter_has_is_refused(untrained, part, value, message):
     config = untrained.get_config() | {"spaces": "yes"}
     with pytest.raises(ValueError, match="spaces is 'yes', but should be true or"):
         type(untrained).from_config(config)
-
-
-@pytest.mark.parametrize("changes", [{}, {"num_layers": 3, "units": 9}])
-def test_the_estimate_of_weights_is_below_every_model(everything, changes):
-    model = keras_tagging.build("segmenter", **TINY | changes)
-    model.adapt(everything)
-    least = least_weights(checked_config(type(model), model.get_config()))
-    assert model.count_params() / 30 < least <= model.count_params()
-    config = model.get_config()
-    config["settings"] |= {"units": 65_536, "num_layers": 100}
-    with pytest.raises(ValueError, match="settings ask for .* weights or more"):
-        checked_config(type(model), config)

@@ -7,13 +7,17 @@ optimizers, losses and metrics, or ask for more memory than a model takes.
 
 import inspect
 import json
+import math
 import zipfile
 from collections.abc import Collection, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from reprlib import repr as short
 from typing import BinaryIO
 
 import h5py
 import keras
+from keras.src.backend.common import global_state
 
 from keras_tagging import kinds
 from keras_tagging.architectures import Settings, of_kind
@@ -36,6 +40,8 @@ COMPILED = ("keras.optimizers", "keras.optimizers.schedules", "keras.losses")
 COMPILED += ("keras.metrics", "builtins")
 # the module of the optimizers that Keras makes on PyTorch
 TORCH_OPTIMIZERS = "keras.src.backend.torch.optimizers."
+#: the weights that a network may have: see `few_weights`
+_MOST = ContextVar("most weights", default=limits.MODEL_WEIGHTS)
 CLASSES = (keras.Optimizer, keras.Loss, keras.Metric)
 CLASSES += (keras.optimizers.schedules.LearningRateSchedule,)
 
@@ -43,11 +49,14 @@ CLASSES += (keras.optimizers.schedules.LearningRateSchedule,)
 # The file
 
 
-def check_model_file(stream: BinaryIO) -> None:
+def check_model_file(stream: BinaryIO) -> int:
     """Refuse a file that cannot come from `save` of a model.
 
     Every byte is read, and compared with the checksums of the archive, which Keras does
     not always do.
+
+    Returns:
+        The number of bytes of its weights.
 
     Raises:
         ValueError: if the file is damaged, too large or not a model.
@@ -58,8 +67,8 @@ def check_model_file(stream: BinaryIO) -> None:
         if damaged := archive.testzip():
             raise ValueError(f"{damaged} is damaged: its checksum is wrong")
         content = json.loads(archive.read(CONFIG))
-        config = check_content(content)
-        check_weights(archive, config)
+        check_content(content)
+        return check_weights(archive)
 
 
 def check_members(members: list[zipfile.ZipInfo], expected=frozenset(MEMBERS)) -> None:
@@ -79,8 +88,8 @@ def check_members(members: list[zipfile.ZipInfo], expected=frozenset(MEMBERS)) -
             )
 
 
-def check_content(content) -> dict:
-    """The configuration of the model that config.json describes."""
+def check_content(content) -> None:
+    """Refuse a config.json that describes no model."""
     content = content if isinstance(content, dict) else {}
     name = content.get("registered_name")
     for _, model_class in kinds.each("model"):  # whose import registers it with Keras
@@ -95,23 +104,18 @@ def check_content(content) -> dict:
             text += f": install the package that registers {name[:80]!r}"
         raise ValueError(text)
     check_compile_config(content.get("compile_config"))
-    return checked_config(cls, content.get("config"))
+    checked_config(cls, content.get("config"))
 
 
-def check_weights(archive: zipfile.ZipFile, config: dict) -> None:
-    """Refuse weights that claim more bytes than the file has, or that are too few."""
+def check_weights(archive: zipfile.ZipFile) -> int:
+    """Refuse weights that claim more bytes than the file has; return these."""
     size = archive.getinfo(WEIGHTS).file_size
     claimed = []
     with archive.open(WEIGHTS) as stream, h5py.File(stream, "r") as file:
         file.visititems(lambda _, item: claimed.append(getattr(item, "nbytes", 0)))
     if sum(claimed) > size:
         raise ValueError(f"{WEIGHTS} claims {sum(claimed):,} bytes and has {size:,}")
-    # two bytes a weight, because a model may have half precision
-    if 2 * (count := least_weights(config)) > size:
-        raise ValueError(
-            f"the settings ask for {count:,} weights or more, which {WEIGHTS} with its "
-            f"{size:,} bytes cannot hold"
-        )
+    return size
 
 
 # Its configuration
@@ -209,11 +213,6 @@ def checked_config(cls: type, config: Mapping) -> dict:
         config["tagger"] = checked_config(cls.tagger_class, config["tagger"])
         ready = config["tagger"].get("vocabularies") is not None
         _require(ready, "vocabularies of the parser's tagger", None, "there")
-    if (count := least_weights(config)) > limits.MODEL_WEIGHTS:
-        raise ValueError(
-            f"the settings ask for {count:,} weights or more, but at most "
-            f"{limits.MODEL_WEIGHTS:,} are allowed"
-        )
     return config
 
 
@@ -262,19 +261,43 @@ def check_vocabularies(vocabularies, names: Collection[str] | None = None) -> No
             _require(bool(words), f"vocabulary {name}", words, "not empty")
 
 
-def least_weights(config: Mapping) -> int:
-    """A lower bound for the number of weights of a model, by its settings.
+@contextmanager
+def few_weights():
+    """Build a network in this scope, which gets no memory if it has too many weights.
 
-    It counts all embedding tables, and one gate of each cell. So it is at most about
-    thirty times too low, and a file with fewer weights cannot contain the model.
+    Keras gives variables that are made here their values at the end of the scope.
+
+    Raises:
+        ValueError: if there are more than `limits.MODEL_WEIGHTS`, or than `weights_within`
+            allows.
     """
-    settings, vocabularies = config["settings"], config.get("vocabularies")
-    if vocabularies is None:
-        return 0
-    if tagger := config.get("tagger"):
-        return least_weights(tagger) + least_weights({**config, "tagger": None})
-    count = settings.network.least_weights
-    return count(settings, vocabularies, config.get("vector_dim", 0))
+    with keras.StatelessScope():
+        # Keras has no public name for the variables without values
+        waiting = global_state.get_global_attribute(
+            "uninitialized_variables", [], set_to_default=True
+        )
+        try:
+            yield
+            count, most = sum(math.prod(x.shape) for x in waiting), _MOST.get()
+            if count > most:
+                raise ValueError(
+                    f"the settings ask for {count:,} weights, but at most {most:,} are "
+                    "allowed in the file"
+                )
+        except BaseException:
+            waiting.clear()
+            raise
+
+
+@contextmanager
+def weights_within(size: int):
+    """Limit `few_weights` to the weights that a file of some bytes can hold."""
+    # two bytes a weight, because a model may have half precision
+    token = _MOST.set(min(size // 2, limits.MODEL_WEIGHTS))
+    try:
+        yield
+    finally:
+        _MOST.reset(token)
 
 
 def check_compile_config(config) -> None:

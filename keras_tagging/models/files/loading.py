@@ -10,7 +10,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from keras_tagging.models.files.checks import check_model_file
+from keras_tagging.models.files.checks import check_model_file, weights_within
 from keras_tagging.models.files.run_folder import METADATA, model_file
 from keras_tagging.models.files.saving import write_metadata
 from keras_tagging.models.files.thinned import shared_in, tables_beside, whole
@@ -66,8 +66,8 @@ def read(path, content: bytes, words=None):
         if shared:
             content = whole(content, shared, tables)
         stream = io.BytesIO(content)
-        check_model_file(stream)
-        with warnings.catch_warnings():
+        size = check_model_file(stream)
+        with warnings.catch_warnings(), weights_within(size):
             # a model of half precision has no state of its optimizer
             warnings.filterwarnings("ignore", "Skipping variable loading for opt")
             model = load_model(stream)
