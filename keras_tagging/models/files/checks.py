@@ -268,8 +268,8 @@ def few_weights():
     Keras gives variables that are made here their values at the end of the scope.
 
     Raises:
-        ValueError: if there are more than `limits.MODEL_WEIGHTS`, or than `weights_within`
-            allows.
+        ValueError: if there are more than `limits.MODEL_WEIGHTS`, or than the file of
+            `weights_within` can hold.
     """
     with keras.StatelessScope():
         # Keras has no public name for the variables without values
