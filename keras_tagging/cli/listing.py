@@ -128,17 +128,18 @@ def list_vectors(name: Annotated[str | None, typer.Argument()] = None) -> None:
     Args:
         name: Show where these installed ones come from, and their licence.
     """
-    from keras_tagging.vectors.named import FILES, KINDS, OWN, downloadable, installed
+    from keras_tagging.vectors.named import FILES, KINDS, OWN, downloadable
 
+    installed = {group: installed_models(group) for group in KINDS}
     if name is not None:
-        offers = {k: (m, FILES[g]) for g in KINDS for k, m in installed(g).items()}
+        offers = {k: (m, FILES[g]) for g in KINDS for k, m in installed[g].items()}
         check_known("installed vectors or word classes", name, offers)
         offer, file = offers[name]
         print(f"{name} {offer.version}\nin {offer.part(file)}")
         print(card_text(offer.card))
         return
     for group, kind in KINDS.items():
-        rows = [["name", "version", *SHOWN], *map(_row, installed(group).values())]
+        rows = [["name", "version", *SHOWN], *map(_row, installed[group].values())]
         print(f"Installed {kind}:")
         print(wrapped(rows, CELL) if rows[1:] else "none", end="\n\n")
     print("Word vectors that gensim downloads:")
@@ -192,7 +193,7 @@ def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
     Args:
         name: Show all about this one.
     """
-    from keras_tagging.corpora.public import check_name
+    from keras_tagging.corpora.public import NAMES
     from keras_tagging.utils.download import cache_folder
 
     if name is None:
@@ -204,7 +205,7 @@ def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
         print(aligned(rows))
         print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
         return
-    check_name(name)
+    check_known("corpus", name, NAMES)
     if name == "demo":
         print(aligned([["title", DEMO], ["licence", OURS], ["where", "built in"]]))
         return

@@ -112,18 +112,18 @@ class Description:
 
 
 def _examples(problem: Problem) -> str:
-    shown = problem.locations[:SHOWN]
-    places = [p if isinstance(p, str) else _place(*p) for p in shown]
+    places = []
+    for place in problem.locations[:SHOWN]:
+        if not isinstance(place, str):
+            split, sentence, token = place
+            place = f"{split}, sentence {sentence}" + f", token {token}" * bool(token)
+        places.append(place)
     width = max(map(len, places))
-    some = f"{len(shown)} of " if len(shown) < problem.count else ""
+    some = f"{len(places)} of " if len(places) < problem.count else ""
     lines = [f"{problem.kind} ({some}{problem.count})"]
     for where, what in zip(places, problem.details, strict=False):
         lines.append(f"  {where:{width}}  {what}".rstrip())
     return "\n".join(lines)
-
-
-def _place(split: str, sentence: int, token: int | None) -> str:
-    return f"{split}, sentence {sentence}" + (f", token {token}" if token else "")
 
 
 def _table(rows: list[dict]) -> str:
@@ -222,11 +222,10 @@ def _collected(rows: Iterable[tuple[str, Location | str, str]]) -> list[Problem]
 def statistics(corpus: Corpus) -> list[dict]:
     """The sizes of each split."""
     train_words = {token for sentence in corpus.train for token in sentence.tokens}
-    train_tags = {tag for sentence in corpus.train for tag in sentence.tags or ()}
+    labels = label_counts(corpus)
     rows = []
     for split, sentences in corpus.splits():
-        lengths = [len(sentence) for sentence in sentences]
-        tags = Counter(tag for sentence in sentences for tag in sentence.tags or ())
+        lengths, tags = [len(sentence) for sentence in sentences], labels[split]
         unseen = sum(t not in train_words for s in sentences for t in s.tokens)
         is_compared = split != "train" and bool(corpus.train)
         rows.append(
@@ -241,7 +240,9 @@ def statistics(corpus: Corpus) -> list[dict]:
                 "unseen words %": (
                     100 * unseen / max(1, sum(lengths)) if is_compared else None
                 ),
-                "unseen labels": len(tags.keys() - train_tags) if is_compared else None,
+                "unseen labels": (
+                    len(tags.keys() - labels["train"].keys()) if is_compared else None
+                ),
             }
         )
     return rows

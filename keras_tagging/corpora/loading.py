@@ -93,11 +93,12 @@ def load_corpus(
             downloaded.
         ValueError: if an option is unknown.
     """
-    if path == "demo" and not (dev is test is None) and not Path(path).exists():
-        raise ValueError("the demo corpus has all parts: omit dev and test")
-    if path == "demo" and dev is test is None:
-        if format is not None or options:
-            raise ValueError("the demo corpus is not a file: omit format and options")
+    if path == "demo" and (dev is test is None or not Path(path).exists()):
+        if not (dev is test is format is None) or options:
+            raise ValueError(
+                "the demo corpus has all parts and no file: omit dev, test, format and "
+                "options"
+            )
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
     is_directory = isinstance(path, str | Path) and Path(path).is_dir()

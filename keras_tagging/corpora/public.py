@@ -149,12 +149,6 @@ def _downloaded(name: str, corpus: PublicCorpus) -> dict[str, Path]:
     return paths
 
 
-def check_name(name: str) -> None:
-    """Raise a CorpusError that lists the names, unless this is one of them."""
-    if name != "demo" and name not in PUBLIC:
-        raise CorpusError(unknown(name))
-
-
 def unknown(name: object) -> str:
     """The message for a corpus that is neither a path nor a known name."""
     near = nearest(str(name).lower(), NAMES)

@@ -29,7 +29,7 @@ def to_dataframe(sentences: Iterable):
     """
     import pandas as pd
 
-    from keras_tagging.utils.frames import AnyStrings
+    from keras_tagging.utils.frames import any_strings
 
     sentences = list(sentences)
     documents = bool(sentences) and all(
@@ -42,7 +42,7 @@ def to_dataframe(sentences: Iterable):
         first = {"document": number} if documents else {}
         for n, sentence in enumerate(as_sentences(document), 1):
             rows += ({**first, "sentence": n, **row} for row in _rows(sentence))
-    with AnyStrings():
+    with any_strings():
         return pd.DataFrame(rows)
 
 

@@ -142,9 +142,6 @@ class TokenFeatures:
             vector_words: the words of the pretrained vectors, in their order.
             lengths: the number of tokens of each sentence, for "dinarelli" only.
             classes: the classes of words, as `encoding.vocabulary` groups them.
-
-        Raises:
-            ValueError: if "dinarelli" has no lengths, or they do not fit the tokens.
         """
         vocabularies = {}
         if self.normalise == "dinarelli":
@@ -160,7 +157,7 @@ class TokenFeatures:
         for name, counter in counts.items():
             words = Counter({word.decode(): n for word, n in counter.items()})
             if name == "letters":
-                words = count_letters(words)
+                words = _count_letters(words)
             least = self.settings.word_min_count if name == "word" else 1
             vocabularies[name] = count_vocabulary(words, least)
         if "vector" in self.names:
@@ -319,13 +316,8 @@ class TokenFeatures:
         return _is_capital(raw) & has_lower & (spellings.lookup(raw) == UNKNOWN_ID)
 
 
-def _spellings(tokens: list[str], lengths: Sequence[int] | None) -> list[str]:
+def _spellings(tokens: list[str], lengths: Sequence[int]) -> list[str]:
     """The different words, except those capitalised only at the start of a sentence."""
-    if lengths is None or sum(lengths) != len(tokens):
-        raise ValueError(
-            "normalise='dinarelli' needs to know which words begin a sentence: give "
-            f"adapt the lengths of the sentences, which add up to {len(tokens)} tokens"
-        )
     begins = np.zeros(len(tokens) + 1, bool)
     begins[np.cumsum([0, *lengths])] = True  # the last one is behind all tokens
     raw = _raw(_constants({"tokens": tokens}))
@@ -387,7 +379,7 @@ def without_middle(text: tf.Tensor, most: int) -> tf.Tensor:
     return tf.strings.join([head, tail])
 
 
-def count_letters(tokens: Mapping[str, int]) -> Counter:
+def _count_letters(tokens: Mapping[str, int]) -> Counter:
     """How often each character occurs, from how often each token does."""
     counts = Counter()
     for token, count in tokens.items():

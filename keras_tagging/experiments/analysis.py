@@ -21,7 +21,7 @@ from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts, scores_of
 from keras_tagging.models.tagger.figures import unknown_tags
 from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.frames import AnyStrings
+from keras_tagging.utils.frames import any_strings
 
 #: what is to be said of the tables
 TEXTS = {
@@ -62,7 +62,7 @@ class Analysis:
             raise AttributeError(f"Analysis has no {name!r}, only its tables")
         return self.tables[name]
 
-    @AnyStrings()
+    @any_strings()
     def _repr_html_(self, rows: int = 10) -> str:
         facts = (f"{name}: {fact}" for name, fact in self.facts.items())
         parts = [f"<p>{escape(text)}</p>" for text in (*facts, *self.warnings)]
@@ -101,7 +101,7 @@ def _in_per_cent(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns={name: f"{name} %" for name in shares})
 
 
-@AnyStrings()
+@any_strings()
 def analyse(
     model,
     sentences: Iterable[Sentence],

@@ -16,7 +16,7 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.metrics.accuracy import paired, share
-from keras_tagging.utils.frames import AnyStrings
+from keras_tagging.utils.frames import any_strings
 from keras_tagging.utils.suggestions import check_known
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class AttachmentScores:
         parts = groups, groups[self.right_heads], groups[self.right_arcs]
         return [np.bincount(part, minlength=size) for part in parts]
 
-    @AnyStrings()
+    @any_strings()
     def by_relation(self) -> "pd.DataFrame":
         """A row for each relation, the most frequent gold one first.
 
@@ -147,7 +147,7 @@ class AttachmentScores:
             "gold", ascending=False, kind="stable", ignore_index=True
         )
 
-    @AnyStrings()
+    @any_strings()
     def by_sentence_length(self) -> "pd.DataFrame":
         """A row for sentences of 1 to 10 words, of 11 to 20, and so on.
 
@@ -164,7 +164,7 @@ class AttachmentScores:
         table["las"] = arcs / table["words"]
         return table[table["sentences"] > 0].reset_index(drop=True)
 
-    @AnyStrings()
+    @any_strings()
     def by_distance(self) -> "pd.DataFrame":
         """A row for each distance of head and dependent: root, 1, 2, 3-6, 7+.
 

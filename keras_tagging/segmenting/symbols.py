@@ -11,7 +11,7 @@ from keras_tagging.utils import limits
 
 BLANK, PARAGRAPH = ord(" "), ord("\n")
 #: the code points for which `str.isspace` holds
-WHITE = np.array([c for c in range(sys.maxunicode + 1) if chr(c).isspace()], "uint32")
+WHITE = np.array([c for c in range(1 << 16) if chr(c).isspace()], "uint32")
 _IS_WHITE = np.zeros(WHITE.max() + 2, bool)
 _IS_WHITE[WHITE] = True
 _CODES = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"

@@ -58,26 +58,16 @@ class WindowBatches:
         self.window = min(window, len(ids))
         self.time = int(round_up(np.array(self.window), multiple))
         self.rows = batch_size or max(1, token_budget // self.time)
-        self.min_batches = min_batches
+        self.num_windows = -(-len(ids) // self.window) if len(ids) else 0
+        self._of_a_pass = -(-self.num_windows // self.rows)
+        #: how often an epoch reads the text
+        self.passes = max(1, -(-min_batches // max(1, self._of_a_pass)))
         self.seed = seed
         self.epoch = 0
         self.rates = None
         if unknown_rate or word_dropout:
             counts = np.bincount(ids[:, 0])
             self.rates = forgetting_rates(counts, unknown_rate, word_dropout)
-
-    @property
-    def num_windows(self) -> int:
-        return -(-len(self.ids) // self.window) if len(self.ids) else 0
-
-    @property
-    def _of_a_pass(self) -> int:
-        return -(-self.num_windows // self.rows)
-
-    @property
-    def passes(self) -> int:
-        """How often an epoch reads the text."""
-        return max(1, -(-self.min_batches // max(1, self._of_a_pass)))
 
     def __len__(self) -> int:
         return self.passes * self._of_a_pass

@@ -80,79 +80,63 @@ class Checked:
 
 def checked(name: str, value, annotation, default):
     """The value, converted to the type of its annotation: see `check_fields`."""
-    for kind in _alternatives(annotation):
+    for base, rules in _alternatives(annotation):
         try:
-            return _converted(value, kind)
+            return _converted(value, base, rules)
         except TypeError:
             continue
-    near = nearest(value, filter(None, _choices(annotation)))
+    choices = _choices(annotation)
+    near = nearest(value, filter(None, choices))
     hint = f"did you mean {near!r}? " if near else ""
-    what = "known are" if _choices(annotation) else "it is"
     raise ValueError(
-        f"{name}={value!r}: {what} {possible(annotation)}; {hint}the default is "
-        f"{default!r}"
+        f"{name}={value!r}: {'known are' if choices else 'it is'} "
+        f"{possible(annotation)}; {hint}the default is {default!r}"
     )
+
+
+_NAMES = {bool: "True or False", str: "a name", int: "a whole number"}
+_NAMES |= {float: "a number", tuple[int, ...]: "whole numbers"}
+_NAMES |= {tuple[str, ...]: "names"}
 
 
 def possible(annotation) -> str:
     """The possible values of an annotation, in words."""
     choices = _choices(annotation)
     texts = [", ".join(map(repr, choices))] if choices else []
-    for kind in _alternatives(annotation):
-        base, rules = _parts(kind)
-        if get_origin(base) is Literal or base is NoneType:
-            continue
-        texts.append(
-            " and ".join(rule.text for rule in rules)
-            or _NAMES.get(base, _several(base))
-        )
+    for base, rules in _alternatives(annotation):
+        if get_origin(base) is not Literal and base is not NoneType:
+            of_rules = " and ".join(rule.text for rule in rules)
+            texts.append(of_rules or _NAMES.get(base) or base.__name__)
     return " or ".join(texts)
 
 
-_NAMES = {bool: "True or False", str: "a name"}
-_NAMES |= {int: "a whole number", float: "a number"}
-
-
-def _several(base) -> str:
-    if get_origin(base) is tuple:
-        item = get_args(base)[0]
-        return "whole numbers" if item is int else "names"
-    return getattr(base, "__name__", str(base))
-
-
-def _alternatives(annotation) -> tuple:
-    """The members of a union, including `None`."""
-    if get_origin(annotation) in (Union, UnionType):
-        return get_args(annotation)
-    return (annotation,)
+def _alternatives(annotation) -> list[tuple]:
+    """The types of a union, that of `None` included, each with its rules."""
+    is_union = get_origin(annotation) in (Union, UnionType)
+    return [
+        (get_args(kind)[0], get_args(kind)[1:])
+        if get_origin(kind) is Annotated
+        else (kind, ())
+        for kind in (get_args(annotation) if is_union else (annotation,))
+    ]
 
 
 def _choices(annotation) -> list:
-    """All values of `Literal` and `bool` annotations, with `None` last."""
-    choices = []
-    for kind in _alternatives(annotation):
-        base, _ = _parts(kind)
-        if get_origin(base) is Literal:
-            choices += get_args(base)
-    if choices and NoneType in _alternatives(annotation) and None not in choices:
-        choices.append(None)
-    return choices
+    """All values of `Literal` annotations, with `None` last."""
+    bases = [base for base, _ in _alternatives(annotation)]
+    choices = [x for b in bases if get_origin(b) is Literal for x in get_args(b)]
+    return [*choices, None] if choices and NoneType in bases else choices
 
 
-def _parts(kind) -> tuple:
-    if get_origin(kind) is Annotated:
-        base, *rules = get_args(kind)
-        return base, rules
-    return kind, []
-
-
-def _converted(value, kind):
+def _converted(value, base, rules):
     """The value, converted to a type.
 
     Raises:
-        TypeError: if it is not of that type.
+        TypeError: if it is not of that type, or breaks a rule.
     """
-    base, rules = _parts(kind)
+    # NaN compares false
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = is_number and abs(value) <= limits.NUMBER
     if get_origin(base) is Literal:
         right = any(value == x and type(value) is type(x) for x in get_args(base))
     elif get_origin(base) is tuple:
@@ -163,20 +147,12 @@ def _converted(value, kind):
         right = right and all(type(x) in kinds for x in value)
         value = tuple(map(item, value)) if right else value
     elif base is float:
-        right = _is_number(value, int | float)
+        right = is_number
         value = float(value) if right else value
     elif base is int:
-        right = _is_number(value, int)
-    elif base is NoneType:
-        right = value is None
+        right = is_number and isinstance(value, int)
     else:
         right = isinstance(value, get_origin(base) or base)
     if not right or not all(rule.holds(value) for rule in rules):
         raise TypeError
     return value
-
-
-def _is_number(value, kind) -> bool:
-    # NaN compares false
-    is_one = isinstance(value, kind) and not isinstance(value, bool)
-    return is_one and abs(value) <= limits.NUMBER

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
@@ -88,9 +89,8 @@ def coverage(
         ValueError: if `words` is a string.
     """
     counts = count_words(words)
-    present, composed = (
-        set(map(to_nfc, each)) for each in (vectors.words, vectors.composed)
-    )
+    present = set(map(to_nfc, vectors.words))
+    composed = set(map(to_nfc, vectors.composed))
     by_kind = {kind: {} for kind in KINDS}
     names = sorted(counts, key=lambda word: (-counts[word], word))
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
@@ -131,14 +131,10 @@ def count_words(words: Words) -> Counter:
     """
     if isinstance(words, str):
         raise ValueError(f"{words[:30]!r} is a string: give a list of words")
+    if not isinstance(words, Mapping):
+        rows = ([x] if isinstance(x, str) else getattr(x, "tokens", x) for x in words)
+        words = Counter(chain.from_iterable(rows))
     counts = Counter()
-    if isinstance(words, Mapping):
-        for word, count in words.items():
-            counts[to_nfc(word)] += count
-        return counts
-    for item in words:
-        if isinstance(item, str):
-            counts[to_nfc(item)] += 1
-        else:
-            counts.update(map(to_nfc, getattr(item, "tokens", item)))
+    for word, count in words.items():
+        counts[to_nfc(word)] += count
     return counts

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.named_models import installed_models
 from keras_tagging.utils.stored import read_object
-from keras_tagging.vectors.named import CLASSES, KINDS, VECTORS, installed
+from keras_tagging.vectors.named import CLASSES, KINDS, VECTORS
 
 #: the recipes that take what is installed for the language of a corpus
 WITH_WORDS = ("best",)
@@ -20,7 +21,6 @@ WITH_WORDS = ("best",)
 WORDS = "words.json"
 #: the keyword of vectors beside the words that says whether they are trained
 TRAINABLE = "trainable_vectors"
-_CARD = re.compile(r"(.*) \(([a-z]{2,3})\)")
 
 
 @dataclass(frozen=True)
@@ -101,30 +101,25 @@ class LanguageWords:
         return line
 
 
-def language_of_words(recipe: str, language: str | None, of_corpus: str) -> str:
-    """The language whose words a recipe takes; "" for none.
+def words_for(recipe: str, language: str | None, of_corpus: str) -> LanguageWords:
+    """The words that a recipe takes.
 
     Args:
         recipe: its name.
-        language: the user's own; None if there is none.
+        language: the user's own, "" for none; None for that of the corpus.
         of_corpus: that of the corpus, "" if it is not known.
 
     Raises:
-        ValueError: for one that is given with the recipe "paper".
+        ValueError: for one that is given with the recipe "paper", or as in
+            `installed_for`.
     """
     if language is None:
-        return of_corpus if recipe in WITH_WORDS else ""
+        return installed_for(of_corpus if recipe in WITH_WORDS else "")
     if language and recipe == "paper":
         raise ValueError(
             "language=: recipe='paper' has what its paper has; name vectors="
         )
-    return language
-
-
-def words_for(recipe: str, language: str | None, of_corpus: str) -> LanguageWords:
-    """The words that a recipe takes: see `language_of_words` and `installed_for`."""
-    code = language_of_words(recipe, language, of_corpus)
-    return installed_for(code, required=language is not None)
+    return installed_for(language, required=True)
 
 
 def installed_for(language: str, required: bool = False) -> LanguageWords:
@@ -146,9 +141,9 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
     names, title, versions = {}, language, {}
     for group, keyword in ((VECTORS, "vectors"), (CLASSES, "word_classes")):
         offers = {}
-        for name, offer in installed(group).items():
-            if language in (offer.entry("language"), _code(offer.entry("language"))):
-                offers[name], title = offer.version, offer.entry("language")
+        for name, offer in installed_models(group).items():
+            if _is_of(language, entry := offer.entry("language")):
+                offers[name], title = offer.version, entry
         if len(offers) > 1:
             raise ValueError(
                 f"{' and '.join(offers)} are {KINDS[group]} for {language!r}, all "
@@ -164,10 +159,9 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
     return LanguageWords(title, **names, versions=versions)
 
 
-def _code(language: str) -> str:
-    """The code in an entry such as "English (en)", else the entry."""
-    match = _CARD.fullmatch(language)
-    return match[2] if match else language
+def _is_of(language: str, entry: str) -> bool:
+    """Whether an entry of a card, such as "English (en)", names the language."""
+    return entry == language or entry.endswith(f" ({language})")
 
 
 def words_of_run(
@@ -180,19 +174,18 @@ def words_of_run(
     Args:
         out: the folder of the run.
         going_on: whether it goes on.
-        recipe, language, of_corpus: as in `language_of_words`.
+        recipe, language, of_corpus: as in `words_for`.
 
     Raises:
         ValueError: if what it began with is not installed any more in that version, or
-            another language is given, or as in `installed_for` and `language_of_words`.
+            another language is given, or as in `words_for`.
     """
     path = out / WORDS
     if going_on:
-        words = kept(path) if path.exists() else LanguageWords()
-        code = _code(words.language)
-        if language not in (None, code, words.language):
+        words = _read_words(path) if path.exists() else LanguageWords()
+        if language is not None and not _is_of(language, words.language):
             raise ValueError(
-                f"language={language!r}: the run began with {code or 'none'!r}"
+                f"language={language!r}: the run began with {words.language or 'none'}"
             )
         return words
     words = words_for(recipe, language, of_corpus)
@@ -204,23 +197,23 @@ def words_of_run(
     return words
 
 
-def kept(path: Path) -> LanguageWords:
+def _read_words(path: Path) -> LanguageWords:
     """The words in the file of a run: see `words_of_run`."""
     remedy = "begin the run again with --no-resume"
+    fields = read_object(path, remedy)
     try:
-        words = LanguageWords(**read_object(path, remedy))
+        words = LanguageWords(**fields)
         # it could name any file
         fits = {words.vectors, words.word_classes} - {None} == {*words.versions}
-        versions = [*words.versions.items()]
-    except (TypeError, AttributeError):
-        fits, versions = False, []
-    offers = {n: o.version for g in KINDS for n, o in installed(g).items()}
-    for name, version in versions:
+    except TypeError:
+        fits = False
+    if not (fits and isinstance(words.versions, dict) and type(words.language) is str):
+        raise ValueError(f"{path}: is not what a run writes: {remedy}")
+    offers = {n: o.version for g in KINDS for n, o in installed_models(g).items()}
+    for name, version in words.versions.items():
         if offers.get(name) != version:
             raise ValueError(
                 f"{path}: the run began with {name} {version}, and installed is "
                 f"{offers.get(name, 'none')}: install that version, or {remedy}"
             )
-    if not fits or not isinstance(words.language, str):
-        raise ValueError(f"{path}: is not what a run writes: {remedy}")
     return words

@@ -262,14 +262,11 @@ def read_stored(path: Path) -> WordVectors:
         matrix = arrays["matrix"]
         # the first files had none
         rows = arrays["composed"].tolist() if arrays.size("composed") else []
-    if not isinstance(words, list) or not all(type(word) is str for word in words):
-        raise ValueError("its words are no list of strings")
-    if len(set(words)) < len(words):
-        raise ValueError("a word occurs twice")
-    if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
-        raise ValueError("words and matrix differ in number")
-    if matrix.shape[1] > limits.VECTOR_DIMENSION:
-        raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
+    is_whole = isinstance(words, list) and all(type(word) is str for word in words)
+    is_whole = is_whole and len(words) == len(set(words)) == len(matrix)
+    is_whole = is_whole and matrix.ndim == 2 and matrix.dtype.kind == "f"
+    if not is_whole or matrix.shape[1] > limits.VECTOR_DIMENSION:
+        raise ValueError("it has not one vector, which is not too long, for each word")
     if not all(type(row) is int and 0 <= row < len(words) for row in rows):
         raise ValueError("its composed words are not among its words")
     composed = frozenset(words[row] for row in rows)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from keras_tagging.utils import limits
 from keras_tagging.utils.download import fetch
-from keras_tagging.utils.named_models import NamedModel, installed_models
+from keras_tagging.utils.named_models import installed_models
 from keras_tagging.utils.suggestions import nearest
 
 VECTORS = "keras_tagging.vectors"
@@ -24,13 +24,6 @@ OWN = {"glove-6b-50": "./vectors/glove-en", "brown-en": "./vectors/brown-en"}
 # without an answer of the server; gensim itself waits for ever
 _SECONDS = 30
 KINDS = {VECTORS: "word vectors", CLASSES: "word classes"}
-_REMEDY = "give a file, or a name that `keras-tagging vectors` lists"
-_KEYWORDS = {VECTORS: "embeddings", CLASSES: "word_classes"}
-
-
-def installed(group: str) -> dict[str, NamedModel]:
-    """The offers of installed distributions, by name. No code of theirs runs."""
-    return installed_models(group)
 
 
 def downloadable() -> dict[str, dict]:
@@ -56,21 +49,16 @@ def find_named(source: str | Path, group: str) -> str:
     and the code beside it in gensim-data never runs.
 
     Raises:
-        ValueError: if nothing has the name, or it is empty.
+        ValueError: if nothing has the name.
         OSError: if the download fails.
     """
     path, name = Path(source), str(source)
-    if not name:
-        raise ValueError(f"the name of {KINDS[group]} is empty: {_REMEDY}")
-    bare = len(path.parts) == 1 and not path.is_file()
-    here = installed(group) if bare else {}
+    is_bare = len(path.parts) == 1 and not path.is_file()
+    here = installed_models(group) if is_bare else {}
     if name in here:
         return str(here[name].part(FILES[group]))
-    if not bare or path.exists() or path.suffix:
+    if not is_bare or path.exists() or path.suffix:
         return name
-    for other in KINDS.keys() - {group}:
-        if name in installed(other):
-            raise ValueError(f"{name}: has {KINDS[other]}, not {KINDS[group]}")
     if name in OWN:
         raise ValueError(
             f"{name}: is not installed: pip install {OWN[name]} in a clone of "
@@ -90,7 +78,8 @@ def find_named(source: str | Path, group: str) -> str:
     hint = f"; did you mean {near!r}?" if near else ""
     raise ValueError(
         f"{name}: no such file, and no {KINDS[group]} have this name (there are "
-        f"{', '.join([*here, *there]) or 'none'}){hint}; {_REMEDY}{offline}"
+        f"{', '.join([*here, *there]) or 'none'}){hint}; give a file, or a name that "
+        f"`keras-tagging vectors` lists{offline}"
     )
 
 

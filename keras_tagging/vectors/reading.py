@@ -177,9 +177,6 @@ class Selection:
     Attributes:
         rows: the row of each word that has been added.
         composed: those of them whose vector is made of their pieces.
-
-    Raises:
-        ValueError: if the encoding is unknown, or has no ASCII spaces.
     """
 
     def __init__(
@@ -192,14 +189,6 @@ class Selection:
         self.matrix = np.empty((0, 0), np.float32)
         self.words = self.damaged = 0
         self.example = ""
-        try:
-            is_text = b" 09\n".decode(encoding, "replace") == " 09\n"
-        except (LookupError, TypeError, UnicodeError):
-            is_text = False
-        if not is_text:
-            raise ValueError(
-                f"encoding={encoding!r} does not work for word vectors: give another"
-            )
 
     def take(self, name: bytes, line: int | None = None) -> str | None:
         """Decode a word; return the form to add, or None if it is not wanted.

@@ -47,13 +47,10 @@ def train_vectors(
             texts.
 
     Raises:
-        ValueError: if the method is unknown, a sentence is a string, no word occurs
-            often enough, or a vocabulary is passed with "word2vec".
+        ValueError: if the method is unknown, or a sentence is a string.
+        RuntimeError: if no word occurs often enough.
     """
     check_choice("method", method, METHODS)
-    others = count_words(vocabulary)
-    if others and method != "fasttext":
-        raise ValueError("word2vec has no vectors of unseen words: omit vocabulary=")
     text = []
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str):
@@ -74,7 +71,5 @@ def train_vectors(
         **options,
     )
     model.build_vocab(text)
-    if not len(model.wv):
-        raise ValueError(f"no word occurs {min_count} times: give a lower min_count")
     model.train(text, total_examples=len(text), epochs=epochs)
-    return composed(model.wv, sorted(others))
+    return composed(model.wv, sorted(count_words(vocabulary)))

@@ -33,14 +33,11 @@ def read_word_classes(
         OSError: if the file cannot be opened.
     """
     if isinstance(source, Mapping):
-        classes = _classes(
-            (f"the class of {word!r:.60}", word, name) for word, name in source.items()
-        )
-        return _checked(classes, paths, "the given word classes")
+        rows = ((f"the class of {x!r:.60}", x, name) for x, name in source.items())
+        return _classes(rows, paths, "the given word classes")
     path = find_named(source, CLASSES)
     with opened(path) as stream:
-        classes = _classes(_lines(path, stream))
-        return _checked(classes, paths, path)
+        return _classes(_lines(path, stream), paths, path)
 
 
 def _lines(path: str, stream):
@@ -51,54 +48,42 @@ def _lines(path: str, stream):
         place = f"{path}:{number}"
         try:
             parts = line.decode().removesuffix("\r").split("\t")
-        except UnicodeDecodeError:
+            if len(parts) == 3 and not parts[0].strip("01"):
+                name, word, count = parts
+                int(count)
+            else:
+                word, name = parts
+        except ValueError:  # that of UTF-8, too
             raise ValueError(
-                f"{place}: is no UTF-8: give a word, a tab and its class"
+                f"{place}: is not a word, a tab and the path of its class, such as "
+                "0110, nor the path, word and count of brown-cluster: correct it"
             ) from None
-        if len(parts) == 3 and not parts[0].strip("01"):
-            if not parts[2].isdecimal():
-                raise ValueError(
-                    f"{place}: the count {parts[2]!r:.60} is no number: correct it"
-                )
-            parts = [parts[1], parts[0]]
-        if len(parts) != 2:
-            raise ValueError(
-                f"{place}: has {len(parts)} field{'s' * (len(parts) > 1)} where two "
-                "should be: give a word, a tab and the path of its class, such as 0110 "
-                "(or the path, word and count of brown-cluster)"
-            )
-        yield place, *parts
+        yield place, word, name
 
 
-def _classes(rows: Iterable[tuple[str, str, str]]):
-    """The place and the class of each word; the first of two words with one NFC."""
+def _classes(
+    rows: Iterable[tuple[str, str, str]], paths: bool, source: str
+) -> dict[str, str]:
+    """The class of each word; that of the first of two words with one NFC."""
     seen, classes = set(), {}
     for place, word, name in rows:
-        if type(word) is not str or type(name) is not str:
-            raise ValueError(f"{place}: the word or its class is no string: give one")
-        if not word or not name:
-            raise ValueError(f"{place}: the word or its class is missing: add it")
-        if max(len(word), len(name)) > limits.VECTOR_WORD or "\t" in word + name:
+        longest = max(len(word), len(name))
+        if not word or not name or longest > limits.VECTOR_WORD or "\t" in word + name:
             raise ValueError(
-                f"{place}: has a tab, or more than {limits.VECTOR_WORD:,} characters, "
-                "in a word or its class: remove it"
+                f"{place}: the word or its class is missing, has a tab, or more than "
+                f"{limits.VECTOR_WORD:,} characters: correct it"
+            )
+        if paths and name.strip("01"):
+            raise ValueError(
+                f"{place}: the class {name!r:.60} is no path of 0 and 1: give paths, "
+                "or class_prefixes=() for classes that have names"
             )
         if word in seen:
             raise ValueError(
                 f"{place}: {word!r:.60} has a class in an earlier line: keep one"
             )
         seen.add(word)
-        classes.setdefault(to_nfc(word), (place, name))
-    return classes
-
-
-def _checked(classes, paths: bool, source) -> dict[str, str]:
+        classes.setdefault(to_nfc(word), name)
     if not classes:
         raise ValueError(f"{source}: has no word classes: give words with theirs")
-    for place, name in classes.values():
-        if paths and name.strip("01"):
-            raise ValueError(
-                f"{place}: the class {name!r:.60} is no path of 0 and 1: give paths, "
-                "or class_prefixes=() for classes that have names"
-            )
-    return {word: name for word, (_, name) in classes.items()}
+    return classes

@@ -54,7 +54,7 @@ def test_one_corpus(program, pets, tmp_path):
 def test_the_demo_is_a_corpus_too(program, failing):
     code, out, _ = program("corpora", "demo")
     assert code == 0 and "built in" in out and "CCG categories" in out
-    assert "no such corpus " in failing("corpora", "demos")
+    assert "unknown corpus " in failing("corpora", "demos")
 
 
 def test_commands_take_the_name(program, pets, tmp_path, tiny):

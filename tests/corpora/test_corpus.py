@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.loading import demo_corpus
 from keras_tagging.data import CorpusError, Sentence
 
 CONLL = "a\tD\nb\tN\n\nc\tV\n"
@@ -263,10 +262,7 @@ def test_real_corpora(path, options, expected):
         assert sizes[: len(counts)] == counts
 
 
-@pytest.mark.parametrize(
-    "given", [{"format": "conll"}, {"tag_column": 2}, {"dev": "x.conll"}]
-)
-def test_demo_takes_no_format_or_options(given):
-    assert load_corpus("demo").fingerprint() == demo_corpus().fingerprint()
-    with pytest.raises(ValueError, match="demo corpus"):
-        load_corpus("demo", **given)
+def test_demo_takes_no_format_or_options():
+    for options in ({"format": "conll"}, {"tag_column": 2}, {"dev": "x.conll"}):
+        with pytest.raises(ValueError, match="demo corpus"):
+            load_corpus("demo", **options)

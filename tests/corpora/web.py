@@ -56,6 +56,7 @@ class Handler(BaseHTTPRequestHandler):
 def serving():
     """A running `Site`; its address is `site.url`."""
     site = Site()
+    gc.freeze()  # below what is new is looked at: a collection of all takes a second
     handler = type("Handler", (Handler,), {"site": site})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -69,3 +70,4 @@ def serving():
             with warnings.catch_warnings():  # pooch closes no broken connection
                 warnings.simplefilter("ignore", ResourceWarning)
                 gc.collect()
+            gc.unfreeze()

@@ -67,8 +67,8 @@ def test_ids_equal_plain_python():
 
 def test_every_code_point_is_one_character():
     """In NFC, between other characters, surrogates too."""
-    points = [chr(i) for i in range(0, sys.maxunicode + 1, 61)]
-    points += [chr(i) for i in range(0x3000)] + [chr(i) for i in range(0xD7F0, 0xE010)]
+    points = [chr(i) for i in range(0, sys.maxunicode + 1, 241)]
+    points += [chr(i) for i in range(0x3000)] + [chr(i) for i in range(0xDFF0, 0xE010)]
     points += [chr(i) for i in (0xFEFF, 0xFFFD, 0xFFFE, 0xFFFF, 0x10FFFF, 0x1F468)]
     tokens = [to_nfc(f"{p}a{p}" if i % 2 else p) for i, p in enumerate(points)]
     assert any(len(unicodedata.normalize("NFD", token)) > 3 for token in tokens)

@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
 def test_several_texts_share_windows(segmenter, monkeypatch):
     """And each is read as if it were alone."""
     rng, calls = random.Random(5), []
-    texts = [random_text(rng, rng.choice([0, 1, 30, 300, 2_000])) for _ in range(40)]
+    texts = [random_text(rng, size) for size in 3 * [30, 0, 1, 300, 30, 2_000, 1]]
     network = segmenter.predict_on_batch
     monkeypatch.setattr(
         segmenter,
@@ -120,12 +121,13 @@ def test_several_texts_share_windows(segmenter, monkeypatch):
     together = list(segmenter.segment_each(iter(texts)))
     several, calls[:] = len(calls), []
     assert together == [list(segmenter.segment(text)) for text in texts]
-    assert several < len(calls) / 5
+    assert several < len(calls) / 4
     assert list(segmenter.segment_each([])) == []
     assert list(segmenter.segment_each(["", " "])) == [[], []]
 
 
 def test_memory_is_constant(untrained, monkeypatch):
+    """Of a text whose letters are all tokens, and in which no sentence ends."""
     monkeypatch.setattr(symbols_module, "PIECE", 512)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)
     monkeypatch.setattr(segmentation_module, "WINDOW", 100)
@@ -137,7 +139,12 @@ def test_memory_is_constant(untrained, monkeypatch):
             read += 1_000
             yield "word " * 200
 
-    segmentation, stream = untrained.segmentation, TextStream(endless())
+    stream = TextStream(endless())
+
+    def logits(ids):
+        return np.eye(5)[np.full(ids.shape[:2], TOKEN)]
+
+    segmentation = replace(untrained.segmentation, logits=logits)
     for sentence in segmentation.sentences(stream, segmentation.scored(stream)):
         most = max(most, read - sentence.surface.start)
         assert sum(len(text) for _, text in stream._kept) < 12_000
@@ -147,7 +154,7 @@ def test_memory_is_constant(untrained, monkeypatch):
 # Windows
 
 
-@pytest.mark.parametrize("size, context, rows", [(5, 2, 3), (1, 3, 2), (4, 9, 1)])
+@pytest.mark.parametrize("size, context, rows", [(5, 2, 4), (1, 3, 2), (4, 9, 1)])
 def test_windows_read_around_their_own(size, context, rows):
     """Of a model that gives for each symbol what it sees in its window."""
     text = "abcdefghijklmnopqrstuvwxyz"
@@ -166,7 +173,8 @@ def test_windows_read_around_their_own(size, context, rows):
             context=context,
             rows=rows,
         ):
-            assert len(found.ids) <= rows
+            # a short text, or the end of one, costs no windows of padding
+            assert len(found.ids) == -(-len(found.symbols) // size) <= rows
             views = ["".join(map(chr, row[row > 0])) for row in found.ids[..., 0]]
             owners = np.broadcast_to(
                 np.arange(len(views))[:, None], found.ids.shape[:2]

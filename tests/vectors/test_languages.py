@@ -14,7 +14,7 @@ from keras_tagging.vectors import WordVectors, languages, save_vectors
 from keras_tagging.vectors.languages import (
     LanguageWords,
     installed_for,
-    language_of_words,
+    words_for,
     words_of_run,
 )
 from keras_tagging.vectors.named import CLASSES, VECTORS
@@ -37,7 +37,7 @@ def offers(monkeypatch):
         VECTORS: {"tiny": offer("1.5", "English (en)"), "petit": offer("1", "fr")},
         CLASSES: {"brown-tiny": offer("2", "English (en)"), "old": offer("1", "-")},
     }
-    monkeypatch.setattr(languages, "installed", lambda group: found[group])
+    monkeypatch.setattr(languages, "installed_models", found.get)
     return found
 
 
@@ -84,14 +84,13 @@ def test_the_line_says_how_to_turn_them_off():
     assert TINY.line(["word_classes"]) == f"{line}word_classes=None turns them off"
 
 
-def test_only_the_best_recipe_takes_those_of_a_corpus():
-    assert language_of_words("best", None, "en") == "en"
-    assert language_of_words("fast", None, "en") == ""
-    assert language_of_words("paper", None, "en") == ""
-    assert language_of_words("fast", "fr", "en") == "fr"
-    assert language_of_words("best", "", "en") == ""
+def test_only_the_best_recipe_takes_those_of_a_corpus(offers):
+    assert words_for("best", None, "en") == TINY
+    assert not words_for("fast", None, "en") and not words_for("paper", None, "en")
+    assert words_for("fast", "fr", "en").vectors == "petit"
+    assert not words_for("best", "", "en")
     with pytest.raises(ValueError, match="recipe='paper' has what its paper has"):
-        language_of_words("paper", "en", "en")
+        words_for("paper", "en", "en")
 
 
 @pytest.fixture
@@ -106,9 +105,15 @@ def files(offers, tmp_path):
     return dict(zip(("vectors", "word_classes"), given, strict=True))
 
 
-def test_build_takes_them_and_says_so(files, capsys):
+def test_build_takes_them_and_says_so(files, capsys, monkeypatch):
     corpus = Corpus([Sentence(["a", "b"], ["X", "Y"])], language="en")
     small = {"units": 4, "num_layers": 1, "character_network": None}
+    model = keras_tagging.build("bigru", language="en", corpus=corpus, **small)
+    assert model.settings["trainable_vectors"] is False
+    assert "are (trainable_vectors=True trains them)" in capsys.readouterr().err
+    assert not model.network.get_layer("vector_embedding").trainable
+    # the others need no network
+    monkeypatch.setattr(type(model), "adapt", lambda *_: None)
     model = keras_tagging.build("bigru", recipe="best", corpus=corpus, **small)
     assert {name: model.settings[name] for name in files} == files
     vectors, classes = f"{files['vectors']} 1.5", f"{files['word_classes']} 2"
@@ -119,11 +124,6 @@ def test_build_takes_them_and_says_so(files, capsys):
     assert model.settings["vectors"] is None
     assert model.settings["word_classes"] == files["word_classes"]
     assert "stay as they are" not in capsys.readouterr().err
-    model = keras_tagging.build("bigru", language="en", corpus=corpus, **small)
-    assert model.settings["trainable_vectors"] is False
-    assert "are (trainable_vectors=True trains them)" in capsys.readouterr().err
-    table = model.network.get_layer("vector_embedding")
-    assert not table.trainable
     for given in (
         {"corpus": corpus},
         {"recipe": "best", "language": "", "corpus": corpus},
@@ -182,7 +182,7 @@ def test_a_run_keeps_what_it_began_with(offers, tmp_path):
     assert begun(False) == TINY
     assert words_of_run(tmp_path, True, "best", "en", "en") == TINY
     for other in ("", "fr"):
-        with pytest.raises(ValueError, match="the run began with 'en'"):
+        with pytest.raises(ValueError, match="the run began with English"):
             words_of_run(tmp_path, True, "best", other, "en")
     offers[VECTORS]["more"] = offer("1", "en")
     assert begun(True) == TINY

@@ -78,8 +78,6 @@ def test_encoding(tmp_path):
     path = write(tmp_path / "v", GLOVE.encode("latin-1"))
     assert_are(load_vectors(path, encoding="latin-1"), ALL)
     assert_are(load_vectors(path, vocabulary=["Über"], encoding="latin-1"), [1])
-    with pytest.raises(ValueError, match="^encoding=7 does not work for word vectors"):
-        load_vectors(path, encoding=7)
 
 
 def test_values_of_other_lines_are_not_parsed(tmp_path):
@@ -174,33 +172,31 @@ def test_bad_arguments(tmp_path):
         load_vectors(tmp_path / "missing")
     with pytest.raises(IsADirectoryError, match=": is a folder; name the file"):
         load_vectors(tmp_path)
-    with pytest.raises(ValueError, match="limit is 0"):
-        load_vectors(write(tmp_path / "v", GLOVE), limit=0)
     path = write(tmp_path / "v", GLOVE)
-    with pytest.raises(ValueError, match="'the' is a string: give a list of words"):
-        load_vectors(path, vocabulary="the")
+    with pytest.raises(ValueError, match="limit is 0"):
+        load_vectors(path, limit=0)
     with pytest.raises(ValueError, match="the vocabulary has no words"):
         load_vectors(path, vocabulary=[])
 
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_memory_is_that_of_what_is_kept(binary, tmp_path):
-    """Of 20,000 vectors a tenth: 0.8 MB of 8."""
-    rng = np.random.default_rng(0)
-    keyed = KeyedVectors(100)
+    """Of 20,000 vectors a hundredth: 0.08 MB of 8."""
+    row = np.float32([0.25, -0.5] * 50)
+    text = " ".join(map(str, row)).encode()
     words = [f"w{i}" for i in range(20_000)]
-    keyed.add_vectors(words, rng.normal(size=(20_000, 100)).astype("float32"))
-    keyed.save_word2vec_format(str(tmp_path / "v"), binary=binary)
-    vocabulary = words[::10]
-    load_vectors(tmp_path / "v", vocabulary=words[:2], cache=False)  # imports
+    rows = (b"%s %s\n" % (w.encode(), row.tobytes() if binary else text) for w in words)
+    path = write(tmp_path / "v", b"20000 100\n" + b"".join(rows))
+    vocabulary = words[::100]
+    load_vectors(path, vocabulary=words[:2], cache=False)  # imports
     tracemalloc.start()
-    vectors = load_vectors(tmp_path / "v", vocabulary=vocabulary, cache=False)
+    vectors = load_vectors(path, vocabulary=vocabulary, cache=False)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert vectors.words == vocabulary
-    np.testing.assert_allclose(vectors.matrix, keyed.vectors[::10], rtol=1e-6)
+    np.testing.assert_array_equal(vectors.matrix, np.tile(row, (200, 1)))
     # words, forms and one block beside the matrix
-    assert peak < vectors.matrix.nbytes + 4_500_000 < keyed.vectors.nbytes
+    assert peak < 2_000_000
 
 
 # fastText

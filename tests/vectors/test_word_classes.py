@@ -50,21 +50,20 @@ class Planted:
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"a\t01\nb 01\n", ":2: has 1 field .* give a word, a tab"),
-        (b"0101\tthe\tx\n", ":1: the count 'x' is no number: correct it"),
-        (b"the\t0101\t7\n", r":1: has 3 fields .* \(or the path, word and count"),
+        (b"a\t01\nb 01\n", ":2: is not a word, a tab and the path of its class"),
+        (b"0101\tthe\tx\n", ":1: is not a word, a tab"),
+        (b"the\t0101\t7\n", ":1: is not a word, a tab"),
         (b"0101\tthe\t7\nthe\t01", ":2: 'the' has a class in an earlier line"),
         (b"\tthe\t7\n", ":1: the word or its class is missing"),
         (b"a\t01\nb\t012\n", ":2: the class '012' is no path of 0 and 1"),
         (b"a\t01\na\t01\n", ":2: 'a' has a class in an earlier line: keep one"),
         (b"\t01\n", ":1: the word or its class is missing"),
         (b"a\t\n", ":1: the word or its class is missing"),
-        (b"a\t01\n\xff\t01\n", ":2: is no UTF-8"),
-        (b"a\t" + 2**17 * b"0", ":1: has a tab, or more than 65,536 characters"),
+        (b"a\t01\n\xff\t01\n", ":2: is not a word, a tab"),
+        (b"a\t" + 2**17 * b"0", ":1: .* has a tab, or more than 65,536 characters"),
         (b"a\t01\n" + 2**21 * b"0", ":2: has more than 1,048,576 bytes in one line"),
         (b"", ": has no word classes"),
-        (pickle.dumps(Planted()), ":1: (is no UTF-8|has 1 field)"),
-        (b"a\tnan\n", ":1: the class 'nan' is no path"),
+        (pickle.dumps(Planted()), ":1: is not a word, a tab"),
     ],
 )
 def test_what_is_malformed_gets_one_line(tmp_path, content, message):
@@ -76,14 +75,11 @@ def test_what_is_malformed_gets_one_line(tmp_path, content, message):
 
 
 def test_what_is_given_as_an_object_is_checked_too():
-    with pytest.raises(ValueError, match="the class of 'a' is no path|no path of 0"):
-        read_word_classes({"a": "x"})
-    with pytest.raises(ValueError, match="the word or its class is no string: give"):
-        read_word_classes({"a": 7})
+    for classes, message in (({"a": "x"}, "no path of 0"), ({"a\tb": "01"}, "a tab")):
+        with pytest.raises(ValueError, match=f"^the class of 'a.*{message}"):
+            read_word_classes(classes)
     with pytest.raises(ValueError, match="given word classes: has no word classes"):
         read_word_classes({})
-    with pytest.raises(ValueError, match="has a tab"):
-        read_word_classes({"a\tb": "01"})
 
 
 def test_words_have_the_id_of_their_class():

@@ -7,7 +7,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.report import Report, without_nan
-from keras_tagging.utils.frames import AnyStrings
+from keras_tagging.utils.frames import any_strings
 
 
 def gold_column(sentences) -> str:
@@ -96,7 +96,7 @@ def tag_accuracy(gold: list[Sentence], predicted: list[Sentence]) -> float:
     return share(sum(one == other for one, other in pairs), len(pairs))
 
 
-@AnyStrings()
+@any_strings()
 def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
     """The report of a parser.
 

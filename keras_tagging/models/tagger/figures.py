@@ -17,7 +17,7 @@ from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.report import Report, check_figures, without_nan
 from keras_tagging.models.tagger.decoding import Softmax
-from keras_tagging.utils.frames import AnyStrings
+from keras_tagging.utils.frames import any_strings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,7 +219,7 @@ def _rows(sentences, tags, hits, figure) -> np.ndarray:
 # The report of `keras-tagging evaluate`
 
 
-@AnyStrings()
+@any_strings()
 def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=False):
     """The report of a tagger.
 
