@@ -193,7 +193,6 @@ def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
     Args:
         name: Show all about this one.
     """
-    from keras_tagging.corpora.public import NAMES
     from keras_tagging.utils.download import cache_folder
 
     if name is None:
@@ -205,7 +204,7 @@ def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
         print(aligned(rows))
         print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
         return
-    check_known("corpus", name, NAMES)
+    check_known("corpus", name, ["demo", *PUBLIC])
     if name == "demo":
         print(aligned([["title", DEMO], ["licence", OURS], ["where", "built in"]]))
         return
