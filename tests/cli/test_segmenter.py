@@ -46,7 +46,7 @@ def test_other_corpora_have_no_text(failing, tmp_path):
     rows = tmp_path / "train.conll"
     rows.write_text("a\tB\nb\tC\n\n")
     given = ["--corpus", rows, "--out", tmp_path / "out"]
-    assert "has no option 'surface'" in failing("train", "segmenter", *given)
+    assert "option of format 'conll' 'surface'" in failing("train", "segmenter", *given)
 
 
 def test_what_others_do_a_segmenter_does_not(run, failing, tmp_path):

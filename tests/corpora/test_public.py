@@ -97,7 +97,7 @@ def test_format_options_and_splits_can_be_given(site, tmp_path):
     (tmp_path / "dev.x").write_text("d\tD\n")
     assert words(load_corpus("pets", dev=tmp_path / "dev.x"))[1] == ["d"]
     assert load_corpus("pets", "tokens").train[0].tags is None
-    with pytest.raises(ValueError, match="format 'conll' has no option 'trees'"):
+    with pytest.raises(ValueError, match="unknown option of format 'conll' 'trees'"):
         load_corpus("pets", trees=True)
 
 

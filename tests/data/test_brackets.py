@@ -1,7 +1,5 @@
 import io
-import os
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 
 from keras_tagging.data import CorpusError, Sentence, read
 from keras_tagging.data.formats.penn import Tree, trees, unescaped
-from keras_tagging.data.records import Malformed
 
 MRG = r"""
 ( (S
@@ -181,37 +178,3 @@ def test_depth_is_no_limit():
     depth = 20_000
     text = "(X " * depth + "(NN a)" + ")" * depth
     assert sentences(text, "mrg") == [Sentence(["a"], ["NN"])]
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-real = pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-
-
-def real_sentences(folder, format):
-    for path in sorted(Path(DATA, "ptb-sample", folder).glob(f"*.{format}")):
-        yield from read(path, format)
-
-
-@pytest.mark.slow
-@real
-def test_real_trees():
-    found = list(real_sentences("combined", "mrg"))
-    assert len(found) == 3914
-    assert sum(map(len, found)) == 94084
-    assert len({tag for sentence in found for tag in sentence.tags}) == 45
-    traces = 0
-    for path in sorted(Path(DATA, "ptb-sample", "combined").glob("*.mrg")):
-        for tree in trees(enumerate(path.read_text("utf-8").split("\n"), 1)):
-            assert not isinstance(tree, Malformed)
-            traces += sum(leaf.label == "-NONE-" for leaf in tree.leaves())
-    assert traces == 6592
-
-
-@pytest.mark.slow
-@real
-def test_real_tagged_text():
-    found = list(real_sentences("tagged", "pos"))
-    assert sum(map(len, found)) == 94200
-    whole = {tuple(sentence.tokens) for sentence in real_sentences("combined", "mrg")}
-    same = sum(tuple(sentence.tokens) in whole for sentence in found)
-    assert (len(found), same) == (3928, 3742)

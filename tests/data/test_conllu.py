@@ -3,10 +3,8 @@
 import gzip
 import io
 import itertools
-import os
 import re
 import unicodedata
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,28 +239,6 @@ def test_as_conllu():
     assert as_conllu(Sentence([]), [], []) == "\n"
     with pytest.raises(ValueError, match="^word 2 is empty: CoNLL-U cannot hold it"):
         as_conllu(Sentence(["a", ""]), [0, 1], ["root", "d"])
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-FILES = [
-    f"{folder}/{name}-ud-{split}.conllu"
-    for folder, name in (
-        ("ud-english-ewt", "en_ewt"),
-        ("ud-french-sequoia", "fr_sequoia"),
-    )
-    for split in ("train", "dev", "test")
-]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-@pytest.mark.parametrize("file", FILES)
-def test_treebanks(file):
-    path = Path(DATA) / file
-    data = path.read_bytes()
-    assert rewritten(path).encode() == data
-    text, values = rewritten_with_numbers(path, xpos=True)
-    assert text == replaced(data, values, xpos=True)
 
 
 def test_any_field_is_filled():

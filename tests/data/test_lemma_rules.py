@@ -3,7 +3,7 @@
 import gzip
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.data.lemmas.rules import (
@@ -114,6 +114,7 @@ def test_a_short_list_leaves_other_words_to_their_endings():
     assert lemma("zimmating", "VBG", ";|---+e", rules=RULES) == "zimmate"
 
 
+@settings(max_examples=50)
 @given(
     form=st.from_regex(r"[-+]?[0-9]{1,9}([.,:/-][0-9]{1,4}){0,4}", fullmatch=True),
     like=st.sampled_from(["12,345", "1,2", "ab", "7"]),
@@ -124,6 +125,7 @@ def test_a_number_keeps_its_digits(form, like, other):
     assert [x for x in found if x.isdigit()] == [x for x in form if x.isdigit()]
 
 
+@settings(max_examples=50)
 @given(form=st.text(max_size=9), other=st.text(max_size=9), like=st.text(max_size=9))
 def test_any_word_and_script_give_some_lemma(form, other, like):
     for tag in UPOS:

@@ -32,13 +32,6 @@ def test_any_script_gives_some_lemma_of_any_form(form, script):
     assert is_script(script) or lemma == form
 
 
-@given(pairs=st.lists(st.tuples(LIKE, LIKE), min_size=2, max_size=2))
-def test_the_script_of_one_word_fits_another_or_leaves_it(pairs):
-    (form, lemma), (other, _) = pairs
-    found = lemma_of(other, script_of(form, lemma))
-    assert found or not lemma or not other
-
-
 @pytest.mark.parametrize(
     ("form", "lemma", "script", "unseen"),
     [

@@ -312,18 +312,6 @@ def test_spacy_itself():
         assert "Ada" in spacy.displacy.render(given, style, manual=True, jupyter=False)
 
 
-@pytest.mark.slow
-def test_datasets_itself():
-    datasets = pytest.importorskip("datasets")
-    kind = datasets.Sequence(datasets.ClassLabel(names=NER))
-    features = {"tokens": datasets.Sequence(datasets.Value("string")), "ner_tags": kind}
-    rows = [{k: row[k] for k in features} for row in ROWS]
-    made = datasets.Dataset.from_list(rows, features=datasets.Features(features))
-    assert from_dataset(made)[0].tags == ["B-PER", "I-PER", "O"]
-    corpus = from_dataset(datasets.DatasetDict(train=made, validation=made))
-    assert len(corpus.train) == len(corpus.dev) == 1
-
-
 # displaCy and notebooks
 
 

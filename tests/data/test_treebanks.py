@@ -2,8 +2,6 @@
 
 import io
 import itertools
-import os
-from pathlib import Path
 
 import pytest
 
@@ -136,27 +134,6 @@ def test_malformed_conllx(text):
         list(read(io.StringIO(text), "conllx"))
     if "has no comments" in what:
         assert list(read(io.StringIO(text), "conllu"))
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-FILES = {
-    f"{folder}/{name}-ud-{split}.conllu": count
-    for folder, name, counts in (
-        ("ud-english-ewt", "en_ewt", {"train": 12544, "dev": 2001, "test": 2077}),
-        ("ud-french-sequoia", "fr_sequoia", {"train": 2231, "dev": 412, "test": 456}),
-    )
-    for split, count in counts.items()
-}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-@pytest.mark.parametrize("file", FILES)
-def test_treebanks_have_trees(file):
-    path = Path(DATA) / file
-    sentences = list(read(path, "conllu", trees=True))
-    assert len(sentences) == FILES[file]
-    assert sentences == list(read(path))
 
 
 AUTO = "(<T NP 1 2> (<L NP/N DT DT the NP/N>) (<L N NN NN cat N>) )"

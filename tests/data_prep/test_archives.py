@@ -1,9 +1,8 @@
 import gzip
-import io
 import tarfile
-import zipfile
 
 import pytest
+from hostile.test_archives import opened, tar_of, zip_of
 
 from keras_tagging.data import CorpusError
 from preparing import archives
@@ -33,24 +32,6 @@ def folder_of(path, files):
     return path
 
 
-def zip_of(path, files):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("disc/", b"")
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return path
-
-
-def tar_of(path, files):
-    mode = "w" + {"tgz": ":gz", "tar": ""}.get(path.suffix[1:], f":{path.suffix[1:]}")
-    with tarfile.open(path, mode) as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
 MAKERS = [
     (folder_of, "disc.d"),
     (zip_of, "disc.zip"),
@@ -59,21 +40,13 @@ MAKERS = [
 ]
 
 
-def contents(found):
-    result = {}
-    for member in found:
-        with member.open() as stream:
-            result[member.inside] = stream.read()
-    return result
-
-
 @pytest.mark.parametrize("maker, name", MAKERS, ids=[name for _, name in MAKERS])
 def test_members_are_the_same_however_they_are_packed(tmp_path, maker, name):
     source = maker(tmp_path / name, FILES)
     found = list(members(source, ".mrg"))
-    assert list(contents(found).items()) == list(FOUND.items())
+    assert list(opened(found).items()) == list(FOUND.items())
     assert [m.name for m in found] == [f"{source}/{inside}" for inside in FOUND]
-    both = contents(members(str(source), (".pos", ".MRG")))
+    both = opened(members(str(source), (".pos", ".MRG")))
     assert set(both) == {*FOUND, "disc/a/w.pos"}
     # in any order, and several at a time
     first, last = found[-1].open(), found[0].open()
@@ -89,7 +62,7 @@ def test_nothing_is_extracted(tmp_path):
         tar_of(tmp_path / "a.tgz", files),
     ):
         before = sorted(tmp_path.parent.rglob("*"))
-        found = contents(members(source, ".mrg"))
+        found = opened(members(source, ".mrg"))
         assert sorted(found.values()) == [b"a", b"b", b"c"]
         assert "../../up.mrg" in found
         assert sorted(tmp_path.parent.rglob("*")) == before
@@ -102,10 +75,10 @@ def test_links_and_forks_are_left_out(tmp_path):
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
         archive.addfile(tarfile.TarInfo("real.mrg"))
-    assert list(contents(members(tmp_path / "a.tar", ".mrg"))) == ["real.mrg"]
+    assert list(opened(members(tmp_path / "a.tar", ".mrg"))) == ["real.mrg"]
     files = {"a.mrg": b"a", "__MACOSX/a.mrg": b"fork"}
     source = zip_of(tmp_path / "a.zip", files)
-    assert list(contents(members(source, ".mrg"))) == ["a.mrg"]
+    assert list(opened(members(source, ".mrg"))) == ["a.mrg"]
 
 
 @pytest.mark.parametrize("name", ["lone.mrg", "lone.txt", "lone.txt.gz"])
@@ -114,15 +87,15 @@ def test_a_single_file_is_a_member_whatever_its_name(tmp_path, name):
     path.write_bytes(gzip.compress(b"x") if name.endswith(".gz") else b"x")
     [member] = members(path, ".mrg")
     assert (member.name, member.inside) == (str(path), name)
-    assert contents([member]) == {name: b"x"}
+    assert opened([member]) == {name: b"x"}
 
 
 def test_a_large_tar_does_not_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "IN_MEMORY", 1000)
     files = {f"{i}.mrg": bytes([i]) * 3000 for i in range(5)}
     found = list(members(tar_of(tmp_path / "a.tgz", files), ".mrg"))
-    assert contents(found) == files
-    assert contents(reversed(found)) == files
+    assert opened(found) == files
+    assert opened(reversed(found)) == files
 
 
 def test_a_tar_cut_off_between_two_members_is_truncated(tmp_path):

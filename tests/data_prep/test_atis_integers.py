@@ -54,16 +54,14 @@ def converted(run, tmp_path):
 
 
 @pytest.fixture
-def refused(run, tmp_path):
+def refused(failing, tmp_path):
     """`refused(content)` gives the script's error, which is one line."""
 
     def convert(content, name="atis.pkl"):
         path = tmp_path / name
         path.write_bytes(content)
-        code, out, told = run("atis_integers", path, tmp_path / "out")
-        assert (code, out) == (1, "")
-        assert told.startswith(f"atis_integers.py: error: {path}: ")
-        assert told.count("\n") == 1 and ";" in told
+        told = failing("atis_integers", path)
+        assert told.startswith(f"atis_integers.py: error: {path}: ") and ";" in told
         assert os.listdir(tmp_path) == [name]
         return told
 
@@ -202,7 +200,8 @@ def test_what_fills_the_memory_or_lasts_for_ever_is_ended(
     refused, monkeypatch, content, message
 ):
     monkeypatch.setattr(limits, "PICKLE_MEMORY", 1 << 27)
-    monkeypatch.setattr(limits, "PICKLE_SECONDS", 1)
+    if "over 1 s" in message:
+        monkeypatch.setattr(limits, "PICKLE_SECONDS", 1)
     start = time.perf_counter()
     assert message in refused(content)
     assert time.perf_counter() - start < 10

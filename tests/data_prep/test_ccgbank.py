@@ -131,14 +131,6 @@ def test_errors_are_one_line_and_leave_no_files(disc, failing, change, message):
     assert message in failing("ccgbank", disc)
 
 
-def test_malformed_sentences_are_left_out_if_asked(disc, tmp_path, run):
-    changed("N/N", "N/{N}")(disc / "data" / "AUTO")
-    code, told, _ = run("ccgbank", disc, tmp_path / "out", "--skip-malformed")
-    assert code == 0
-    assert "warning: 1 malformed sentence left out; the first: " in told
-    assert "A13" not in first_words(tmp_path / "out")["train"]
-
-
 DATA = os.environ.get("KERAS_TAGGING_DATA")
 
 

@@ -1,8 +1,3 @@
-import os
-from collections import Counter
-from pathlib import Path
-from xml.etree import ElementTree
-
 import pytest
 
 from keras_tagging.data import CorpusError, Sentence
@@ -140,38 +135,3 @@ def test_malformed_words_are_told(tmp_path, old, new, message):
         found = sentences(tmp_path / "a.xml", text, skipped=skipped)
         assert skipped == [told]
         assert [s.tokens for s in found] == [[], ["\u00e0_cause", "vent"]]
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-def test_the_real_format():
-    """Against a count of the same files by another parser."""
-    whole, parts, skipped = Counter(), Counter(), []
-    expected = {"joined": 0, "split": 0, "left out": 0, "sentences": 0}
-    for path in sorted(Path(DATA, "ftb-format").glob("*.xml")):
-        for sentence in ElementTree.parse(path).iter("SENT"):
-            words = list(sentence.iter("w"))
-            inner = [w for word in words for w in word.iter("w") if w is not word]
-            if any(not (w.get("cat") or w in inner) for w in words):
-                expected["left out"] += 1
-                continue
-            expected["sentences"] += 1
-            expected["joined"] += len(words) - len(inner)
-            expected["split"] += sum(not list(w) for w in words)
-    assert expected["sentences"] + expected["left out"] == 2208
-    for member in members(Path(DATA, "ftb-format"), ".xml"):
-        for compounds, counts in (("joined", whole), ("split", parts)):
-            problems = []
-            options = {"compounds": compounds, "skipped": problems}
-            for sentence in read_ftb(member, **options):
-                counts["sentences"] += 1
-                counts.update(sentence.tags)
-        skipped += problems
-    for counts, kind in ((whole, "joined"), (parts, "split")):
-        assert counts.pop("sentences") == expected["sentences"]
-        assert counts.total() == expected[kind]
-    assert len(skipped) == expected["left out"] == 5
-    assert len(whole) == 29

@@ -94,16 +94,3 @@ def test_what_is_missing_is_told(run, failing, disc, tmp_path):
         path.unlink()
     error = failing("media", disc, "--partial", "--test2")
     assert "has no semantizer_files/*_HC.xml; leave out --test2" in error
-
-
-def test_malformed_turns_stop_or_are_left_out(run, failing, disc, tmp_path):
-    path = disc / "MEDIA1FR" / "DATA" / "media_lot2.xml"
-    text = path.read_text("latin-1")
-    path.write_text(text.replace('concept="ville" ', ""), "latin-1")
-    out = tmp_path / "out"
-    error = failing("media", disc)
-    assert f"error: {path}:1: <sem> has no concept, or one with blanks; add it" in error
-    assert error.endswith("; --skip-malformed leaves such sentences out\n")
-    code, told, _ = run("media", disc, out, "--skip-malformed")
-    assert code == 0 and f"left out: {path}:1: <sem> has no concept" in told
-    assert words(load_corpus(out).train) == [f"Voici Aix {i}" for i in (1, 3, 4)]

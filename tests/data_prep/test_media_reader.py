@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import pytest
 
 from keras_tagging.data import CorpusError
@@ -185,19 +182,3 @@ def test_malformed_semantizer_files_are_told(tmp_path, old, new, line, message):
         skipped = []
         assert [t.is_shared for t in read_test2(member, skipped=skipped)] == [True]
         assert skipped == [str(caught.value)]
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-def test_the_samples_of_the_format():
-    [member] = members(Path(DATA, "media-format", "sample_media_lot.xml"), ())
-    [full], [relaxed] = (list(read_media(member, relax=r)) for r in (False, True))
-    assert full.sentence.tokens == relaxed.sentence.tokens
-    assert len(full.sentence) == 9 and len(full.concepts) == 5
-    assert len(full.sentence.tags[5]) > len(relaxed.sentence.tags[5])
-    [member] = members(Path(DATA, "media-format", "sample_semantizer_HC.xml"), ())
-    [turn] = read_test2(member)
-    assert turn.sentence.tokens[:2] == full.sentence.tokens[:2]
-    assert turn.sentence.tags[-1] == full.sentence.tags[-1]

@@ -109,15 +109,6 @@ def test_errors_are_one_line_and_leave_no_files(gold, failing, change, message):
     assert message in failing("pmb", gold)
 
 
-def test_malformed_sentences_are_left_out_if_asked(gold, tmp_path, run):
-    path = gold / "train.conll"
-    path.write_text(content("a") + content("b").replace("\tnp\t", "\t/\t"), "utf-8")
-    code, told, _ = run("pmb", gold, tmp_path / "out", "--skip-malformed")
-    assert code == 0
-    assert "warning: 1 malformed sentence left out; the first: " in told
-    assert [s.tokens[0] for s in read(tmp_path / "out" / "train.conll")] == ["a"]
-
-
 DATA = os.environ.get("KERAS_TAGGING_DATA")
 # for each language, sentences and tokens of train, dev, test
 REAL = {

@@ -70,14 +70,10 @@ def test_tagging(disc, tmp_path, run, format):
     bracket = {"mrg": "-LRB-", "pos": "("}[format]
     assert sentence.tags == ["NNP", "VBZ", bracket, "CD", "."]
     assert "warning: train has 19 sentences, D16 Table 3 has 38219" in told
-
-
-def test_escapes_and_tags_stay_if_asked(disc, tmp_path, run):
-    out = tmp_path / "out"
-    assert run("ptb", disc, out, "--keep-escapes", "--all-tags")[0] == 0
-    sentence = next(read(out / "dev.conll"))
-    assert sentence.tokens == ["wsj_1901", "sees", "-LRB-", "1\\/2", "."]
-    assert sentence.tags == ["NNP", "VBZ|NNS", "-LRB-", "CD", "."]
+    options = ["--format", format, "--keep-escapes", "--all-tags"]
+    assert run("ptb", disc, tmp_path / "kept", *options)[0] == 0
+    sentence = next(read(tmp_path / "kept" / "dev.conll"))
+    assert (sentence.tokens[3], sentence.tags[1]) == ("1\\/2", "VBZ|NNS")
 
 
 @pytest.fixture
@@ -105,18 +101,6 @@ def test_parsing(stanford, tmp_path, run, escapes):
     assert sentence.tags == ["NNP", "VBZ", "-LRB-"]
     assert sentence.columns["head"] == ["2", "0", "2"]
     assert sentence.columns["deprel"] == ["nsubj", "root", "punct"]
-
-
-def test_parsing_from_one_file_a_split(stanford, tmp_path, run):
-    train = "".join(
-        (stanford / f"{section:02}.conllx").read_text("utf-8")
-        for section in range(2, 22)
-    )
-    for section in range(2, 22):
-        (stanford / f"{section:02}.conllx").unlink()
-    (stanford / "02-21.conllx").write_text(train, "utf-8")
-    assert run("ptb", stanford, tmp_path / "out", "--task", "parsing")[0] == 0
-    assert splits(tmp_path / "out") == PARSING
 
 
 def changed(old, new):

@@ -1,6 +1,4 @@
-import os
 import tarfile
-from pathlib import Path
 
 import pytest
 
@@ -63,26 +61,3 @@ def test_columns_and_tags(run, release, tmp_path):
 )
 def test_errors_are_one_line(failing, release, options, message):
     assert message in failing("ud", release / "release", *options)
-
-
-def test_malformed_sentences_stop_or_are_left_out(run, failing, release, tmp_path):
-    source = release / "release" / "UD_French-One"
-    path = source / "fr-ud-train.conllu"
-    path.write_text(path.read_text("utf-8") + "1\tx\n\n", "utf-8")
-    error = failing("ud", source)
-    assert f"{path}:10: 2 tab-separated columns where CoNLL-U" in error
-    code, told, _ = run("ud", source, tmp_path / "out", "--skip-malformed")
-    assert code == 0 and f"left out: {path}:10: 2 tab-separated columns" in told
-
-
-@pytest.mark.skipif(
-    "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"
-)
-def test_the_real_treebank(run, tmp_path):
-    source = Path(os.environ["KERAS_TAGGING_DATA"], "ud-french-sequoia")
-    assert run("ud", source, tmp_path / "out")[0] == 0
-    found = [
-        (len(part), sum(map(len, part)))
-        for _, part in load_corpus(tmp_path / "out").splits()
-    ]
-    assert found == [(2231, 50502), (412, 9999), (456, 10044)]

@@ -34,7 +34,7 @@ FILES["corpus/README"] = b"not wanted"
 
 
 def tar_of(path, files=FILES):
-    mode = {".tar": "w", ".gz": "w:gz", ".bz2": "w:bz2", ".xz": "w:xz"}[path.suffix]
+    mode = "w" + {"tgz": ":gz", "tar": ""}.get(path.suffix[1:], f":{path.suffix[1:]}")
     with tarfile.open(path, mode) as archive:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
@@ -58,12 +58,17 @@ def gz_of(path):
     return path
 
 
-def contents(source):
-    found = {}
-    for member in members(source, ".conll"):
+def opened(found):
+    """The contents of members by their names."""
+    result = {}
+    for member in found:
         with member.open() as stream:
-            found[member.inside] = stream.read()
-    return found
+            result[member.inside] = stream.read()
+    return result
+
+
+def contents(source):
+    return opened(members(source, ".conll"))
 
 
 KINDS = {

@@ -4,24 +4,18 @@ Mutated inputs are made from the name of a target and a number, so that a failur
 repeated. `make fuzz` tries a thousand times as many.
 """
 
-import bz2
-import gzip
 import io
 import json
-import lzma
 import pickle
 import random
 import runpy
 import shutil
 import sys
-import tarfile
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hostile import text_seeds as seeds
 from hostile.harness import (
@@ -36,15 +30,12 @@ from hostile.harness import (
 from hostile.mutations import MARKS, VALUES, mutate, mutate_json, mutate_value
 from hostile.onnx_files import check_believed, files, mutate_file
 from hostile.saved_models import archived, members, whole
-from vectors.examples import WORD2VEC
 
 import keras_tagging
-from keras_tagging import Sentence, cli, load_corpus, runtime
+from keras_tagging import Sentence, load_corpus, runtime
 from keras_tagging.ccg.categories import CategoryError, parse_category, write_category
 from keras_tagging.data import FORMATS, read
-from keras_tagging.vectors import load_vectors
 from preparing.archives import Member
-from preparing.archives import members as archive_members
 from preparing.atis import read_atis
 from preparing.ftb import read_ftb
 from preparing.media import read_media
@@ -146,34 +137,6 @@ def folder(**files):
     return text.encode()
 
 
-PACKED = {"wsj/a.txt": seeds.TEXT.encode() * 20, "wsj/readme": b"no corpus"}
-PACKED["wsj/b.txt.gz"] = gzip.compress(seeds.TOKENS.encode(), mtime=0)
-
-
-def tar_of(compress=bytes):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, content in PACKED.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return compress(stream.getvalue())
-
-
-def check_archive(name, data):
-    """What has checksums holds what was packed, or is refused."""
-    expected = {PACKED["wsj/a.txt"], seeds.TOKENS.encode()}
-    for member in archive_members(written(name, data), (".txt",)):
-        with member.open() as stream:
-            content = stream.read(1 << 24)
-        assert content in expected or name == "input.tar", "a damaged member is read"
-
-
-def archive(name, sound):
-    check = trying(partial(check_archive, name))
-    return Target(lambda: [sound()], check, lambda: [b"", sound()[:-1]])
-
-
 def xml(sound, read_xml):
     def start(errors, skipped, data):
         collected = skipped if errors == "skip" else None
@@ -228,7 +191,7 @@ def read_integers(data):
         check_written(sentences)
 
 
-# Models and what training leaves
+# Models
 
 SENTENCES = [Sentence(["the", "dog"], ["D", "N"]), Sentence(["Paris"], ["P"])]
 LAYERS = [
@@ -258,59 +221,6 @@ def check_model(data):
         assert len(tags) == 2 and all(isinstance(tag, str) for tag in tags)
 
 
-def training():
-    """A model of two numbers with the callbacks of a run."""
-    import keras
-
-    from keras_tagging.training.resume import Resume
-
-    variables = [keras.Variable(np.ones(2), dtype="float32")]
-    model = type("Model", (), {"variables": variables, "stop_training": False})()
-    model.optimizer = model
-    model.get_weights = lambda: [np.array(v) for v in model.variables]
-    stopping = keras.callbacks.EarlyStopping("loss", patience=2)
-    resume = Resume("input.npz", [stopping], {"seed": 1})
-    for callback in (stopping, resume):
-        callback.set_model(model)
-        callback.on_train_begin()
-    return stopping, resume
-
-
-def states():
-    Path("input.npz").unlink(missing_ok=True)
-    stopping, resume = training()
-    for callback in (stopping, resume):
-        callback.on_epoch_end(0, {"loss": 1.0})
-    return [Path("input.npz").read_bytes()]
-
-
-def with_header(state, header):
-    with np.load(io.BytesIO(state)) as file:
-        arrays = dict(file)
-    return npz(**arrays | {"header": np.array(header)})
-
-
-def npz(**arrays):
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    return stream.getvalue()
-
-
-def mutate_state(rng, known):
-    if rng.random() < 0.4:
-        return mutate(rng, known[:1])
-    with np.load(io.BytesIO(known[0])) as file:
-        header = json.loads(str(file["header"]))
-    return with_header(known[0], json.dumps(mutate_value(rng, header)))
-
-
-def check_state(data):
-    written("input.npz", data)
-    stopping, resume = training()
-    assert type(resume.epoch) is int and 0 <= resume.epoch < 10**9
-    stopping.on_epoch_end(resume.epoch, {"loss": 2.0})
-
-
 def pipelines():
     check_model(whole("tagger"))
     tagger = keras_tagging.load("input.keras")
@@ -338,50 +248,6 @@ def check_onnx(data):
             assert len(values) == len(tokens)
 
 
-# Vectors: their files are tried in `test_vectors.py`
-
-KEPT = np.array([[0.5, -1, 0.25], [0, 0, -4]], np.float32)
-
-
-def check_kept(data):
-    """What is kept of a search is damaged: it is made anew, and not believed."""
-    if not Path("searched.txt").exists():
-        Path("searched.txt").write_text(WORD2VEC, encoding="utf-8")
-        load_vectors("searched.txt", vocabulary=["the", "1.5"], cache="kept")
-    [file] = Path("kept").glob("*.npz")
-    file.write_bytes(data)
-    again = load_vectors("searched.txt", vocabulary=["the", "1.5"], cache="kept")
-    assert again.words == ["the", "1.5"] and again.matrix.tolist() == KEPT.tolist()
-
-
-def kept_words(words):
-    return npz(words=np.frombuffer(words, np.uint8), matrix=KEPT)
-
-
-# The command line, an argument a line
-
-COMMANDS = ["describe input.conll", "describe input.conll --option tag_column=1"]
-COMMANDS += ["describe input.conll --format conll --errors raise", "tag --help", "list"]
-
-
-def commands():
-    written("input.conll", seeds.CONLL.encode())
-    return [command.replace(" ", "\n").encode() for command in COMMANDS]
-
-
-def check_command(data):
-    """It ends with 0, or with 2 and a line that says why."""
-    arguments = data.replace(b"\0", b"").decode("utf-8", "surrogateescape").split("\n")
-    said = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
-    with redirect_stdout(io.StringIO()), redirect_stderr(said):
-        with pytest.raises(SystemExit) as end:
-            cli.main(arguments)
-    said.seek(0)
-    errors = [x for x in said.read().split("\n") if x.startswith("keras-tagging: erro")]
-    assert end.value.code in (0, 2) and len(errors) == (end.value.code == 2)
-    return "read" if end.value.code == 0 else "refused"
-
-
 slow = partial(Target, count=6, limits=(20, 1024))
 TARGETS = {
     "conll": reader("conll", seeds.CONLL, seeds.CONLL_BLANKS),
@@ -407,16 +273,6 @@ TARGETS = {
         category_or_error,
         lambda: [b"(" * 400 + b"N" + b")" * 400, *(mark * 300 for mark in MARKS)],
     ),
-    "gz": Target(
-        lambda: [gzip.compress(seeds.TEXT.encode(), mtime=0)],
-        trying(lambda data: [*read(written("input.txt.gz", data), "text")] and None),
-        lambda: [b"", gzip.compress(b"a" * (300 << 20), 1, mtime=0)],
-        limits=(10, 256),
-    ),
-    "tar": archive("input.tar", tar_of),
-    "tar.gz": archive("input.tar.gz", partial(tar_of, partial(gzip.compress, mtime=0))),
-    "tar.bz2": archive("input.tar.bz2", partial(tar_of, bz2.compress)),
-    "tar.xz": archive("input.tar.xz", partial(tar_of, lzma.compress)),
     "folder": Target(
         lambda: [folder(train__conll=seeds.CONLL, dev__conll=seeds.CONLL, x__md="no")],
         trying(lambda data: load_corpus(folder_of(data)) and None),
@@ -444,26 +300,12 @@ TARGETS = {
     "model-config": slow(
         lambda: [whole("tagger")], trying(check_model), mutate=mutate_config
     ),
-    "resume": Target(
-        states,
-        trying(check_state),
-        lambda: [with_header(states()[0], h) for h in ("[]", "null", "[" * 50_000)],
-        mutate_state,
-        30,
-        (20, 1024),
-    ),
     "pipeline": slow(
         pipelines, trying(check_pipeline), lambda: [b"[]", b"[" * 50_000], mutate_json
     ),
     "onnx": Target(
         files, trying(check_onnx), mutate=mutate_file, count=60, limits=(10, 512)
     ),
-    "vectors-kept": Target(
-        lambda: [kept_words(b'["the", "1.5"]')],
-        trying(check_kept),
-        lambda: [kept_words(b"{}"), npz(words=np.array([Gadget()], object)), b""],
-    ),
-    "commands": Target(commands, check_command, lambda: [b"corpora\nx", b"\n"]),
 }
 
 

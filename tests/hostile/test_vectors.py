@@ -124,33 +124,6 @@ def test_damaged_files(kind, tmp_path):
     assert right < 55 * ROUNDS
 
 
-@pytest.mark.parametrize("kind", ["glove", "fasttext", "binary", "model"])
-@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
-def test_damaged_compressed_files_are_never_read_wrong(kind, suffix, tmp_path):
-    """Changes of what means nothing, as the time in a gzip header, are allowed."""
-    content = contents(tmp_path)[kind]
-    compress = {".gz": gzip.compress, ".bz2": bz2.compress}[suffix]
-    half = len(content) // 2
-    first = compress(content[:half])
-    packed = first + compress(content[half:])
-    path = write(tmp_path / f"v{suffix}", packed)
-    expected = [attempt(path, cache=False, **road) for road in ROADS]
-    assert all(expected)
-    rng = random.Random(kind + suffix)
-    refused = 0
-    for _ in range(30 * ROUNDS):
-        write(path, changed := mutate(rng, [packed]))
-        if changed == first:  # which is whole
-            continue
-        for road, right in zip(ROADS, expected, strict=True):
-            found = attempt(path, cache=False, **road)
-            refused += found is None
-            if found is not None:
-                assert found.words == right.words
-                np.testing.assert_array_equal(found.matrix, right.matrix)
-    assert refused > 90 * ROUNDS
-
-
 # Pickles
 
 
