@@ -28,8 +28,15 @@ from keras_tagging.utils import limits
 CONLLU = "1\t{0}\tl\t{1}\tX\t_\t0\troot\t_\t_\n\n"
 
 
+# with a blank line behind each sentence
+ONE = {"csv": "{0},N\n\n", "ctf": "{1} |S0 1:1 |# {0} |S2 1:1 |# N\n\n"}
+
+
 def corpus(format, words):
-    return RENDER[format]([([word], ["N"]) for word in words])
+    if format not in ONE:
+        return RENDER[format]([([word], ["N"]) for word in words])
+    header = "token,tag\n" if format == "csv" else ""
+    return header + "".join(ONE[format].format(w, i) for i, w in enumerate(words))
 
 
 def read_all(text, format, **options):
@@ -263,7 +270,7 @@ def test_a_line_that_no_memory_holds():
 
 
 BLOCKS = {
-    "conll": "w\tN\n",
+    "conll": "w\tP\tN\n",
     "tokens": "w\n",
     "conllu": "# c\n",
     "mrg": "(\n",
