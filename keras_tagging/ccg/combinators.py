@@ -26,7 +26,6 @@ from keras_tagging.ccg.categories import (
     Category,
     Functor,
     parse_category,
-    write_category,
 )
 from keras_tagging.utils.limits import CATEGORY_CHARACTERS, COMPOSED_ARGUMENTS
 
@@ -68,12 +67,13 @@ def combine(left: Category | str, right: Category | str) -> tuple[Step, ...]:
         S[dcl] < 1
     """
     if isinstance(left, str) or isinstance(right, str):
-        return combine(*map(_parsed, (left, right)))
+        pair = (parse_category(x) if isinstance(x, str) else x for x in (left, right))
+        return combine(*pair)
     steps = [*_coordinated(left, right), *_beside_punctuation(left, right)]
     for head, (functor, other) in enumerate([(left, right), (right, left)]):
         if _joins(functor) and _joins(other):
             steps += _functional(functor, other, "/\\"[head], head)
-    return tuple(step for step in steps if _fits(step.category))
+    return tuple(s for s in steps if len(str(s.category)) <= CATEGORY_CHARACTERS)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -99,10 +99,14 @@ def mark_of(whole: Category | None, parts: tuple[Category | None, ...]) -> str:
     """
     if None in (whole, *parts):
         return ""
-    if len(parts) == 1:
-        return _unary_mark(whole, parts[0])
-    step = step_of(*parts, whole) if len(parts) == 2 else None
-    return step.mark if step else ""
+    if len(parts) > 1:
+        step = step_of(*parts, whole) if len(parts) == 2 else None
+        return step.mark if step else ""
+    if isinstance(whole, Functor) and isinstance(whole.argument, Functor):
+        for mark in (">T", "<T"):
+            if plain(whole) == plain(raised(parts[0], whole.result, mark)):
+                return mark
+    return "lex"
 
 
 @lru_cache(maxsize=1 << 14)
@@ -134,18 +138,6 @@ def head_is_argument(functor: Functor) -> bool:
     return result == argument or names == ("NP", "N")
 
 
-def _parsed(category: Category | str) -> Category:
-    return parse_category(category) if isinstance(category, str) else category
-
-
-def _unary_mark(parent, child) -> str:
-    if isinstance(parent, Functor) and isinstance(parent.argument, Functor):
-        for mark in (">T", "<T"):
-            if plain(parent) == plain(raised(child, parent.result, mark)):
-                return mark
-    return "lex"
-
-
 def begins_conjunct(category: Category) -> bool:
     """Whether it stands before the second half of a coordination, as `conj` does."""
     return isinstance(category, Atom) and category.name in _BEGINS_CONJUNCT
@@ -159,10 +151,6 @@ def is_open(category: Category) -> bool:
 def _joins(category: Category) -> bool:
     """Whether functions apply to it: not to the conjunct of an open coordination."""
     return "conj" not in category.features
-
-
-def _fits(category: Category) -> bool:
-    return len(write_category(category)) <= CATEGORY_CHARACTERS
 
 
 def _functional(functor: Category, other: Category, slash: str, head: int):

@@ -29,22 +29,6 @@ def count_vocabulary(
     return sorted(kept, key=lambda value: (-counts[value], value))
 
 
-class Inventory:
-    """The labels that a model knows, in the order of their ids.
-
-    Args:
-        names: the labels, without repetition.
-        first_id: the id of the first one.
-    """
-
-    def __init__(self, names: Iterable[str], first_id: int = 0):
-        self.names = list(names)
-        self.ids = {name: i for i, name in enumerate(self.names, first_id)}
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
 #: the feature, and its vocabulary
 CLUSTER = "cluster"
 

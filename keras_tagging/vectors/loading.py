@@ -112,15 +112,18 @@ def load_vectors(
         kind, sizes = recognised(stream)
         if kind != "pickle":
             selection = Selection(path, wanted, encoding, stream.most)
-            options = [_digest(forms), limit, encoding]
+            # the first form is the word itself
+            listed = json.dumps(forms and [*forms.values()]).encode()
+            options = [hashlib.sha256(listed).hexdigest(), limit, encoding]
             folder = cache_folder() / "vectors" if cache in (None, True) else cache
             folder = None if kind == "binary" and forms is None else folder
             extra = forms or {} if kind == "fasttext" else sizes
-            del forms  # they are large if the vocabulary is
+            del forms, listed  # they are large if the vocabulary is
 
             def read() -> WordVectors:
                 with np.errstate(over="ignore", invalid="ignore"):  # `_sound` checks
                     _READERS[kind](stream, selection, extra, limit)
+                stream.finish()
                 return _sound(path, selection.vectors())
 
             return cached(path, options, Path(folder), read) if folder else read()
@@ -162,15 +165,6 @@ def _forms(vocabulary: Words, normalise: Normalise) -> dict[str, tuple[str, ...]
         raise ValueError("the vocabulary has no words: give None for all vectors")
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
     return {each[0]: tuple(dict.fromkeys(each)) for each in forms}
-
-
-def _digest(forms: dict[str, tuple[str, ...]] | None) -> str | None:
-    if forms is None:
-        return None
-    digest = hashlib.sha256()
-    for each in forms.values():  # the first form is the word itself
-        digest.update(json.dumps(each).encode())
-    return digest.hexdigest()
 
 
 def _load_stored(path, wanted, limit) -> WordVectors:

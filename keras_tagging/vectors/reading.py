@@ -389,7 +389,6 @@ def read_text(
                 raise ValueError(not_finite(f"{path}:{number}", word))
             selection.add(word, vector)
         rows += 1
-    stream.finish()
     if count is not None and rows != count and rows != limit:
         raise ValueError(
             f"{path}:1: announces {count} vectors but {rows} follow: correct it"
@@ -429,7 +428,6 @@ def read_binary(
             "that its first line announces: download or write it again, or give "
             f"limit={count} to read only these"
         )
-    stream.finish()
 
 
 def read_fasttext(
@@ -488,7 +486,6 @@ def read_fasttext(
     selection.matrix = np.zeros((len(selection.rows), dimension), np.float32)
     _add_parts(stream, selection.matrix, np.asarray(parts), np.asarray(wholes))
     selection.matrix /= np.bincount(wholes, minlength=len(selection.matrix))[:, None]
-    stream.finish()
 
 
 def _add_parts(stream, matrix, parts, wholes) -> None:

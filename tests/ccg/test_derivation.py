@@ -37,17 +37,6 @@ def test_lines_are_written_as_they_were_read(tmp_path):
     assert r"<L (s:dcl\np)/np VBZ" in in_normal_form.derivation.auto()
 
 
-def test_rules_and_parts():
-    derivation = Derivation(ROOT)
-    assert [(node.category, node.rule) for node in derivation.nodes()] == [
-        ("S[dcl]", "<"),
-        (r"S[dcl]\NP", ">"),
-    ]
-    assert derivation.category == "S[dcl]" and len(derivation) == 3
-    assert [leaf.word for leaf in derivation.leaves] == ["She", "has", "tea"]
-    assert "She has tea" in repr(derivation)
-
-
 @pytest.mark.parametrize(
     "children, rule",
     [

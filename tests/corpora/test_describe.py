@@ -54,20 +54,6 @@ def test_labels_without_names_are_remarked_on():
     assert not describe(Corpus([tagged("Ada/1 errs/O")])).remarks
 
 
-def test_a_single_label_is_remarked_on(tmp_path):
-    text = "They B-NP O\nleft O O\n\nI B-NP O\nsat O O\n"
-    (tmp_path / "train.conll").write_text(text)
-    options = {"separator": " "}
-    corpus = load_corpus(tmp_path / "train.conll", "conll", **options)
-    description = describe(corpus, options=options)
-    remark = "all 4 tokens have the label 'O'; "
-    remark += "column 1 looks like IOB2: pass tag_column=1"
-    assert description.remarks == [remark]
-    assert remark in str(description) and "No problems found" not in str(description)
-    corpus = load_corpus(tmp_path / "train.conll", "conll", tag_column=None, **options)
-    assert not describe(corpus, options=options).remarks
-
-
 # labels of the sentences, the notation, where a label cannot follow: (sentence, token)
 SEQUENCES = [
     (["O B-a I-a O", "B-a B-a I-a B-b"], "IOB2", []),
@@ -146,25 +132,6 @@ def test_suspicious_sentences_and_tags():
             [("train", 4, 3), ("train", 5, 2)],
         ),
     }
-
-
-def test_names_are_to_the_left_and_figures_to_the_right():
-    train = [tagged("a/N b/N"), *[tagged("c\u200b/N")] * 3, Sentence(["d"])]
-    parts = {"test": [tagged("e/N")] * 2, "skipped": {"pets/train": 3}}
-    lines = str(describe(Corpus(train, **parts))).splitlines()
-    assert "pets/train: 3 malformed sentences left out" in lines
-    start = lines.index("problem                                       count")
-    assert lines[start + 1 : start + 10] == [
-        "white space, control or zero-width character      3",
-        "no tags                                           1",
-        "sentence repeated within train                    2",
-        "sentence repeated within test                     1",
-        "",
-        "white space, control or zero-width character (3)",
-        *(f"  train, sentence {number}, token 1  'c\\u200b'" for number in (2, 3, 4)),
-    ]
-    assert lines[2].split() == "split sentences tokens".split() + lines[2].split()[3:]
-    assert [line[:5] for line in lines[3:5]] == ["train", "test "]
 
 
 def test_percentiles_of_lengths():

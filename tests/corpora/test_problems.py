@@ -91,16 +91,6 @@ def test_two_labels_can_be_learnt():
     refuse_one_label([Sentence([], [])])
 
 
-def test_one_label_is_told_without_a_column():
-    end = (
-        "there is nothing to learn: check the format and the column of the labels "
-        "(tag_column=)"
-    )
-    sentences = [Sentence(["a", "b"], ["O", "O"])] * 100
-    assert told(sentences) == f"all 200 tokens have the label 'O'; {end}"
-    assert told([Sentence(["a"], ["O"])]) == f"the only token has the label 'O'; {end}"
-
-
 def test_the_column_of_a_file_is_named(tmp_path):
     corpus = read(tmp_path, CHUNKS)
     end = "column 1 looks like IOB2: pass tag_column=1"

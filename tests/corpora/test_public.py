@@ -21,7 +21,6 @@ from keras_tagging.corpora.public import (
 )
 from keras_tagging.data import FORMATS, CorpusError
 from keras_tagging.data.readers import check_options
-from keras_tagging.utils.download import cache_folder
 from keras_tagging.utils.stored import sha256_of
 
 TRAIN, TEST = b"a\tx\tD\n\nb\ty\tN\n", b"c\tz\tV\n"
@@ -141,13 +140,6 @@ def test_errors_of_downloads_are_those_of_corpora(site, tmp_path):
     del site.files["/pets/test.tsv"]
     with pytest.raises(CorpusError, match="the server answers 404"):
         load_corpus("pets")
-
-
-def test_the_cache_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    monkeypatch.setenv("KERAS_TAGGING_CACHE", "")
-    assert cache_folder().name == "keras-tagging"
 
 
 @pytest.mark.parametrize(

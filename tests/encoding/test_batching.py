@@ -58,12 +58,6 @@ def test_batch_size_cuts_sentences_of_similar_length():
     assert (np.diff(lengths) >= 0).all()
 
 
-@pytest.mark.parametrize("sizes", [{}, {"batch_size": 2, "token_budget": 9}])
-def test_one_of_the_sizes_is_needed(sizes):
-    with pytest.raises(ValueError, match="give either batch_size or token_budget"):
-        plan_batches(LENGTHS, **sizes)
-
-
 def test_batch_pads_on_the_right():
     sentences = EncodedSentences(
         ids=np.array([[5, 1], [6, 2], [7, 1], [8, 2]], "int32"),
@@ -112,14 +106,6 @@ def test_every_epoch_has_every_token_once_with_its_target(sizes):
             found += np.column_stack([ids[real], targets[real]]).tolist()
         expected = np.column_stack([sentences.ids, sentences.targets]).tolist()
         assert sorted(found, key=lambda row: row[1]) == expected
-
-
-def test_batch_size_1_is_a_plain_permutation():
-    batches = TrainingBatches(encoded(), batch_size=1)
-    lengths = [[len(ids[0]) for ids, _, _ in epoch] for epoch in epochs(batches, 0, 1)]
-    assert lengths[0] != lengths[1]
-    assert sorted(lengths[0]) == sorted(LENGTHS[LENGTHS > 0])
-    assert lengths[0] != sorted(lengths[0])
 
 
 def test_only_words_seen_once_become_unknown_at_about_the_rate():

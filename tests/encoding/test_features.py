@@ -167,28 +167,6 @@ def test_dinarelli_is_the_same_in_a_saved_graph(tmp_path):
     np.testing.assert_array_equal(served, expected)
 
 
-def test_short_words_are_padded_with_one_symbol_at_both_ends():
-    """W16 section 5.1: the leftmost 5 characters, then the rightmost 5."""
-    features = TokenFeatures(
-        words=False,
-        suffixes=(),
-        capitals=False,
-        characters=5,
-        characters_of="normalised",
-        normalise="wu",
-    )
-    features.adapt({"tokens": ["Ab1", "abcdefg"]})
-    letters = {id: c for id, c in enumerate(features.vocabularies["character"], 2)}
-    found = [
-        "".join(letters[i] or "_" for i in row)
-        for row in features.encode({"tokens": ["Ab1", "abcdefg"]})
-    ]
-    assert found == ["ab9____ab9", "abcdecdefg"]
-    # where no training word was short, the symbol is the unknown one
-    features.adapt({"tokens": ["abcdefg"]})
-    assert features.encode({"tokens": ["a"]})[0, 1:-1].tolist() == [UNKNOWN_ID] * 8
-
-
 def test_invalid_utf8_in_the_graph():
     features = adapted([reference.clean(token) for token in RAW])
     found = features({"tokens": tf.constant(RAW)}).numpy()

@@ -88,27 +88,10 @@ def test_what_is_damaged_is_written_anew(damage, tmp_path, cache, reads):
     assert len(list(cache.iterdir())) == 1
 
 
-def test_words_of_any_kind_come_back(tmp_path):
-    words = ["\u2028", "\ufffd", "a\u00a0b", '"', "[", "\\", "𝔞"]
-    path = write(
-        tmp_path / "v", "".join(f"{word} {i}\n" for i, word in enumerate(words))
-    )
-    for _ in range(2):
-        assert load_vectors(path).words == words
-
-
 def test_a_folder_that_cannot_be_written(tmp_path):
     path = write(tmp_path / "v", GLOVE)
     with pytest.warns(UserWarning, match="cannot be kept there .*KERAS_TAGGING_CACHE"):
         assert_are(load_vectors(path, cache=path / "inside"), [0, 1, 2, 3])
-
-
-def test_errors_are_not_kept(tmp_path, cache):
-    path = write(tmp_path / "v", "a 1\nb x\n")
-    for _ in range(2):
-        with pytest.raises(ValueError, match="v:2: is not a word"):
-            load_vectors(path)
-    assert not cache.exists()
 
 
 def test_threads_that_write_at_once(tmp_path, cache):

@@ -122,12 +122,6 @@ def test_vectors_of_gensim_data_are_downloaded_once(server, site, capsys):
     assert load_vectors(NAME, cache=False).words == VECTORS.words
 
 
-def test_a_wrong_checksum_is_an_error(server, site):
-    server.files[f"/{NAME}/{NAME}.gz"] = gzip.compress(b"the 1 2 3\n")
-    with pytest.raises(OSError, match=f"{NAME}.gz: another file came, .*; log in"):
-        load_vectors(NAME)
-
-
 def test_a_list_that_names_another_file_is_an_error(server, site, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("the 1 2 3\n")

@@ -6,18 +6,6 @@ from keras_tagging import Sentence
 from keras_tagging.vectors import WordVectors, coverage
 
 
-def test_mean():
-    mean = WordVectors(WORDS, MATRIX).mean()
-    assert mean.dtype == np.float32
-    np.testing.assert_array_equal(mean, np.float32([7.501 / 4, 9 / 4, 8.25 / 4]))
-
-
-def test_it_is_printed_in_a_line():
-    vectors = WordVectors([f"word{i}" for i in range(9)], np.zeros((9, 2), "float32"))
-    told = "<WordVectors of 9 words, 2 numbers each: word0, word1, word2, ...>"
-    assert repr(vectors) == told
-
-
 def test_they_have_words():
     vectors = WordVectors(WORDS, MATRIX)
     assert len(vectors) == 4 and WORDS[0] in vectors and "zzz" not in vectors
@@ -108,12 +96,6 @@ def test_coverage_of_sentences_and_counts():
     assert coverage(sentences, VECTORS) == expected
     assert coverage({w: TEXT.count(w) for w in TEXT}, VECTORS) == expected
     assert coverage(iter(TEXT), VECTORS) == expected
-
-
-def test_coverage_of_nothing():
-    found = coverage([], VECTORS)
-    assert np.isnan(found.tokens) and np.isnan(found.types)
-    assert len(str(found).splitlines()) == 5
 
 
 def test_coverage_errors():

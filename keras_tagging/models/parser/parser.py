@@ -15,7 +15,7 @@ from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
-from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
+from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.distillation import (
@@ -100,7 +100,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
     def labels(self) -> list[str]:
         """The dependency labels; the first has id 1."""
         self._require_network()
-        return self._inventory.names
+        return list(self._labels)
 
     @property
     def size(self) -> str:
@@ -159,10 +159,10 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
 
     def _restore(self, vocabularies):
         self._vocabularies = tuple(vocabularies.items())
-        self._inventory = Inventory(vocabularies["labels"], first_id=1)
+        self._labels = tuple(vocabularies["labels"])
         words = {k: list(v) for k, v in vocabularies.items() if k != "labels"}
         self.features.set_vocabularies(words)
-        ids = self._inventory.ids
+        ids = {label: i for i, label in enumerate(self._labels, 1)}
         of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
         self.network, self.scorer = self.settings.network.build(
             self.settings,
