@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import replace
-from itertools import accumulate, chain
+from itertools import accumulate
 
 from keras_tagging.corpora.loading import Files, load_corpus
 from keras_tagging.data.sentence import NER, Corpus, Sentence
@@ -58,16 +58,28 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
             f"its tags, such as {min(tags)[:40]!r}, are not those of entities"
         )
     tagged = _in_order(tagged, sentences)
-    ends = [_ends(x) for x in (sentences, tagged)]
-    _check_texts(sentences, tagged, ends[0])
-    words, others = ([0, *chain.from_iterable(x)] for x in ends)
-    starts = {}  # the label of the entity that begins at a character, and its end
-    place = 0
+    _check_texts(sentences, tagged)
+    labels = [""]  # of entities, by their numbers; 0 is that of no entity
+    numbers: list[int] = []  # of each character but white space
     for sentence in tagged:
+        of_words = [0] * len(sentence)
         for label, first, end in chunks(sentence.tags):
-            starts[others[place + first]] = label, others[place + end]
-        place += len(sentence)
-    return _labelled(sentences, words, sorted(starts.items()))
+            of_words[first:end] = [len(labels)] * (end - first)
+            labels.append(label)
+        for token, number in zip(sentence.tokens, of_words, strict=True):
+            numbers += [number] * len(_letters([token]))
+    labelled, place = [], 0
+    for sentence in sentences:
+        column, before = [], 0
+        for token in sentence.tokens:
+            end = place + len(_letters([token]))
+            number = next(filter(None, numbers[place:end]), 0)
+            prefix = "I" if number == before else "B"
+            column.append(f"{prefix}-{labels[number]}" if number else "O")
+            before, place = number, end
+        columns = {**sentence.columns, NER: column}
+        labelled.append(replace(sentence, columns=columns))
+    return labelled
 
 
 def _in_order(tagged: list[Sentence], sentences: list[Sentence]) -> list[Sentence]:
@@ -77,50 +89,20 @@ def _in_order(tagged: list[Sentence], sentences: list[Sentence]) -> list[Sentenc
     return sorted(joined, key=lambda s: places[s.sent_id]) if joined else tagged
 
 
-def _labelled(sentences, words: list[int], entities) -> list[Sentence]:
-    """The sentences with the entities that overlap their words.
-
-    Args:
-        words: where each word ends, behind a 0.
-        entities: for each where it begins, and its label and end, in their order.
-    """
-    behind = words[-1], ("", words[-1] + 1)
-    labelled, number, rest = [], 0, iter([*entities, behind])
-    begin, (label, stop) = next(rest)
-    for sentence in sentences:
-        column, before = [], None
-        for _ in sentence.tokens:
-            start, end = words[number : number + 2]
-            while stop <= start:
-                begin, (label, stop) = next(rest)
-            inside = begin < end and start < stop
-            prefix = "I" if before == begin else "B"
-            column.append(f"{prefix}-{label}" if inside else "O")
-            before = begin if inside else None
-            number += 1
-        columns = {**sentence.columns, NER: column}
-        labelled.append(replace(sentence, columns=columns))
-    return labelled
+def _letters(tokens: list[str]) -> str:
+    """All characters but white space."""
+    return "".join("".join(tokens).split())
 
 
-def _ends(sentences: list[Sentence]) -> list[list[int]]:
-    """For each sentence where its words end, in characters that are no white space."""
-    sizes = accumulate(
-        len("".join(token.split())) for s in sentences for token in s.tokens
-    )
-    return [[next(sizes) for _ in sentence.tokens] for sentence in sentences]
-
-
-def _check_texts(sentences, tagged, ends) -> None:
-    one, other = (
-        "".join("".join(token.split()) for s in x for token in s.tokens)
-        for x in (sentences, tagged)
-    )
+def _check_texts(sentences: list[Sentence], tagged: list[Sentence]) -> None:
+    texts = [_letters(sentence.tokens) for sentence in sentences]
+    one, other = "".join(texts), "".join(_letters(s.tokens) for s in tagged)
     if one == other:
         return
     place = len(os.path.commonprefix([one, other]))
-    number = next((n for n, row in enumerate(ends) if row and place < row[-1]), -1)
-    name = sentences[number].sent_id or number % len(sentences) + 1
+    ends = enumerate(accumulate(map(len, texts)))
+    number = next((n for n, end in ends if place < end), len(texts) - 1)
+    name = sentences[number].sent_id or number + 1
     shown = [text[max(0, place - 10) : place + 20] for text in (one, other)]
     raise ValueError(
         f"the texts differ: sentence {name} of the treebank has {shown[0]!r}, and the "
