@@ -14,7 +14,7 @@ from keras_tagging.ccg.parsing import CCGDecoder, Search
 from keras_tagging.data.named_columns import parts_of_speech
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.trees import heads_of
-from keras_tagging.kinds.kind import Output
+from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.transitions import RuleTables

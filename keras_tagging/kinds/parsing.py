@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import SEPARATOR, trees_of, unlift
-from keras_tagging.kinds.kind import Output
+from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
 
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")

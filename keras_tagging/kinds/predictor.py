@@ -17,24 +17,10 @@ from keras_tagging.data.sentence import (
     check_several,
 )
 from keras_tagging.encoding.batching import slices
-from keras_tagging.kinds.kind import Output, of
+from keras_tagging.kinds import Output, of
 from keras_tagging.utils.suggestions import check_known
 
 Chunks = Iterable[list[Sentence]]
-#: by which models of one kind or another find something
-METHODS = ("tag", "parse", "derive", "segment")
-
-
-def missing_method(model, name: str) -> AttributeError:
-    """The error for one of `METHODS` that a model does not have."""
-    kind = of(model)
-    method = kind.command
-    if kind.reads == "text" and not kind.composed:
-        method = "segment"
-    elif method != "annotate":
-        method += " or annotate"
-    return AttributeError(f"a {model.kind} has no {name}: call {method}")
-
 
 class Predictor:
     """Base of models that predict something for each token of a sentence.
@@ -58,14 +44,6 @@ class Predictor:
     gives_probabilities = False
     #: that are read as straight ones: see `data.normalisation.straightened`
     marks = ""
-
-    def __getattr__(self, name):
-        if name in METHODS:
-            raise missing_method(self, name)
-        # torch's modules have one, behind this class
-        if hasattr(super(), "__getattr__"):
-            return super().__getattr__(name)
-        return super().__getattribute__(name)  # raises what it would have raised
 
     @classmethod
     def outputs(cls, about: Mapping) -> dict[str, Output]:
@@ -125,15 +103,8 @@ class Predictor:
             probabilities: whether they have `Sentence.probabilities` of its labels.
 
         Raises:
-            ValueError: for running text, which a pipeline takes, and for probabilities
-                of a model that gives none.
+            ValueError: for a string, and for probabilities of a model that gives none.
         """
-        if isinstance(sentences, str):
-            raise ValueError(
-                f"{sentences[:40]!r} is running text, and a {self.kind} reads words: "
-                "give [text.split()], or let a pipeline cut it, "
-                f"Pipeline(segmenter, {self.kind.replace('-', '_')}=model)"
-            )
         if not probabilities:
             return self.decode(sentences, *self.decoding())
         if not self.gives_probabilities:

@@ -16,7 +16,7 @@ from keras_tagging.data.named_columns import (
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import spaced, spans_of
 from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
-from keras_tagging.kinds.kind import Output
+from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
 
 #: what each column has, by the names without that of the column
@@ -221,11 +221,39 @@ class Tagging(Predictor):
                 ]
         return rows
 
-    def measured(self, sentences) -> dict[str, float]:
-        """The figures on sentences with gold labels: see `kinds.figures`."""
-        from keras_tagging.kinds.figures import tag_figures  # half a second
+    def measured(self, sentences, *calls, seen=None) -> dict[str, float]:
+        """The figures on sentences with gold labels.
 
-        return tag_figures(self, annotated(sentences, self.column_names))
+        They are those of `Tagger.evaluate`; of an exported file without `oov_accuracy`,
+        as it does not tell which words training had. A SavedModel gives no loss either.
+
+        Args:
+            sentences: sentences with gold labels.
+            *calls: for a model with Keras its `NetworkCalls`.
+            seen: arguments by which `token_accuracy` tells unseen words.
+        """
+        from keras_tagging.kinds import figures  # half a second
+
+        sentences = annotated(sentences, self.column_names)
+        columns = self.label_columns
+        names, labels = self._labels([None] * len(columns), [False] * len(columns))
+        rows = [column.output_names["all_probabilities"] for column in columns]
+        if not {*rows} <= {*self.output_names()}:
+            rows = []
+
+        def both(sentence, outputs):
+            losses = []
+            for column, name in zip(columns, rows, strict=False):
+                logits, targets = outputs[name], column.targets([sentence])
+                logits = figures.logits_of(logits)
+                losses.append(figures.cross_entropy(logits, targets))
+            return labels(sentence, outputs), losses
+
+        needed, entries = [*dict.fromkeys(names + rows)], sum(map(len, columns))
+        results = self.decode(sentences, needed, both, entries, *calls)
+        predicted = [[result[i] for result, _ in results] for i in range(len(columns))]
+        losses = [[part[i] for _, part in results] for i in range(len(rows))]
+        return figures.figures_of(columns, sentences, predicted, losses, seen or {})
 
     # Annotated sentences
 

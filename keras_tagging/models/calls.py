@@ -170,7 +170,8 @@ class SentenceCalls(keras.Model, Predictor):
         return predictions
 
     def output_names(self):
-        outputs = self.outputs(self.described()).items()
+        inventory = self.inventory and getattr(self, self.inventory)
+        outputs = self.outputs({self.inventory: inventory}).items()
         return [name for name, output in outputs if not output.optional]
 
     def prepare_input(self, sentences):

@@ -1,20 +1,9 @@
 """The figures of an exported model, which prove the export."""
 
 from keras_tagging.data.named_columns import with_targets
-from keras_tagging.kinds.predictor import METHODS, missing_method
 
 
-class Exported:
-    """A model that was exported and only answers."""
-
-    def __getattr__(self, name: str):
-        """Say by which method it answers; called for no attribute that it has."""
-        if name in METHODS:
-            raise missing_method(self, name)
-        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-
-
-class Evaluated(Exported):
+class Evaluated:
     """A model without Keras that can be evaluated.
 
     The class for a kind has `measured(sentences, **options)`, a dict of figures.

@@ -11,8 +11,7 @@ from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
-from keras_tagging.kinds.predictor import missing_method, no_probabilities
-from keras_tagging.runtime.evaluation import Exported
+from keras_tagging.kinds.predictor import no_probabilities
 from keras_tagging.utils.suggestions import check_known
 
 #: the parts that are trained together
@@ -39,7 +38,7 @@ def kind_of_part(name: str) -> str | None:
     return kinds.TAGGER.name if further else None
 
 
-class TextPipeline(Exported):
+class TextPipeline:
     """A pipeline without Keras: see `keras_tagging.Pipeline`, which adds its files.
 
     Args:
@@ -277,7 +276,7 @@ class TextPipeline(Exported):
         """
         parser = self.derivation_parser
         if parser is None:
-            raise missing_method(self, "derive")
+            raise AttributeError("this pipeline has no CCG parser: call annotate")
         reads = {field_of(name) for name in parser.input_columns}
         if getattr(parser, "reads_heads", False):
             reads.add("head")

@@ -11,7 +11,7 @@ from kinds import counter
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, cli, kinds, runtime
-from keras_tagging.kinds import Output, kind
+from keras_tagging.kinds import Output
 
 pytestmark = pytest.mark.usefixtures("registered")
 WORDS = "the dog barks quickly and a cat sees two houses".split()
@@ -30,7 +30,7 @@ FEW = [counted(WORDS[i : i + 3]) for i in range(8)]
 @pytest.fixture(scope="module")
 def registered():
     yield kinds.register(counter.KIND)
-    del kind._KINDS["counter"]
+    del kinds._KINDS["counter"]
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_unknown_kinds_are_named(onnx_file, model, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="another kind 'counter': choose"):
         kinds.register(kinds.Kind(name="counter", model="builtins:eval"))
     model.save(tmp_path / "model.keras")
-    monkeypatch.delitem(kind._KINDS, "counter")
+    monkeypatch.delitem(kinds._KINDS, "counter")
     for load, path in (
         (keras_tagging.load, tmp_path / "model.keras"),
         (runtime.load, onnx_file),

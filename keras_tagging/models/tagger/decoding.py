@@ -78,18 +78,6 @@ ANSWERS = {
 }
 
 
-def best_of(outputs, rows=None) -> tuple[np.ndarray, np.ndarray]:
-    """The logits of a column, and the ids of its best labels.
-
-    Args:
-        outputs: what the network gives for the column.
-        rows: the number of sentences; further rows are padding.
-    """
-    read = read_outputs(outputs, np.argmax)
-    logits, best = (np.asarray(part)[:rows] for part in read)
-    return logits.astype("float32", copy=False), best
-
-
 def answers(columns, outputs, names) -> list[np.ndarray]:
     """The answers of these names, from the outputs of a network for a batch.
 
@@ -100,10 +88,11 @@ def answers(columns, outputs, names) -> list[np.ndarray]:
     """
     arrays = {}
     for column in columns:
-        read = best_of(column.part(outputs))
+        logits, best = map(np.asarray, read_outputs(column.part(outputs), np.argmax))
+        logits = logits.astype("float32", copy=False)
         for base, name in column.output_names.items():
             if name in names:
-                arrays[name] = ANSWERS[base](*read, column.labels)
+                arrays[name] = ANSWERS[base](logits, best, column.labels)
     return [arrays[name] for name in names]
 
 

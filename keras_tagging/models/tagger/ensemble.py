@@ -7,17 +7,15 @@ from keras import ops
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.named_columns import by_column
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers import ChunkDecoder
 from keras_tagging.models.ensemble import Ensemble
 from keras_tagging.models.tagger.decoding import logits_of
+from keras_tagging.models.tagger.figures import MeasuredTagging
 from keras_tagging.models.tagger.tagger import Tagger
 
 
-class TaggerEnsemble(Tagging, Ensemble):
+class TaggerEnsemble(MeasuredTagging, Ensemble):
     """An ensemble of taggers: see `Ensemble`."""
-
-    report_options = Tagger.report_options
 
     def __init__(self, members, **kwargs):
         super().__init__(members, **kwargs)
@@ -37,10 +35,8 @@ class TaggerEnsemble(Tagging, Ensemble):
             for column in first.label_columns
         ]
 
-    # the answers of a tagger are those of its columns, whatever computes them
-    column, report, counts = Tagger.column, Tagger.report, Tagger.counts
-    multi_tagging, evaluator = Tagger.multi_tagging, Tagger.evaluator
-    network_outputs, output_arrays = Tagger.network_outputs, Tagger.output_arrays
+    default_monitor = Ensemble.default_monitor  # the recipe of the first may have one
+    output_arrays = Tagger.output_arrays
 
     def call(self, inputs, training=False):
         """The joined outputs of the networks, for the tokens that each reads."""

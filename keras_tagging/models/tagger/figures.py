@@ -1,175 +1,209 @@
-"""The figures of a tagger, the counts behind them, and its report."""
+"""The figures of a tagger, the counts behind them, its report, and its columns."""
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keras_tagging import kinds
-from keras_tagging.data.named_columns import TOGETHER
+from keras_tagging.data.named_columns import TOGETHER, annotated, labels_of
 from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_columns import LabelColumn
-from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.kinds.figures import cross_entropy, figures_of
-from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
-from keras_tagging.metrics.accuracy import share
+from keras_tagging.kinds.tagging import Tagging
+from keras_tagging.metrics import (
+    assigned,
+    chunk_scores,
+    looks_like_chunks,
+    multi_tagging,
+)
 from keras_tagging.models.report import Report, check_figures, without_nan
-from keras_tagging.models.tagger.decoding import Softmax
 from keras_tagging.utils.frames import any_strings
+from keras_tagging.utils.suggestions import check_known
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def figure_names(columns: Sequence[LabelColumn]) -> list[str]:
-    """The names of the figures of `Tagger.evaluate`, over real tokens.
+class MeasuredTagging(Tagging):
+    """The figures of a tagger with Keras, of an ensemble, or of a single column."""
 
-    * `loss`: the mean cross-entropy of tokens whose gold tag is in the inventory; with
-      a CRF too, from the marginals that `predict` gives;
-    * `accuracy`, where a gold tag outside the inventory is an error;
-    * `oov_accuracy`: that of words that training has not seen, in their normal form, or
-      fewer than `word_min_count` times; nan without any;
-    * `sentence_accuracy`: the share of sentences without an error;
-    * for chunk tags `precision`, `recall` and `f1`, as conlleval counts them.
+    report_options = ("multi_tagging", "betas", "per_tag")
 
-    Those of a named column begin with its name: `upos_accuracy`. Before them come the
-    mean `loss` and `accuracy` of the columns, and `joint_accuracy`, the share of tokens
-    that are right in all columns.
-    """
-    together = [] if columns[0].name is None else list(TOGETHER)
-    return together + [column.figure(f) for column in columns for f in column.figures]
+    @property
+    def figures(self) -> list[str]:
+        """The names of the figures of `evaluate`, over real tokens.
+
+        * `loss`: the mean cross-entropy of tokens whose gold tag is in the inventory;
+          with a CRF too, from the marginals that `predict` gives;
+        * `accuracy`, where a gold tag outside the inventory is an error;
+        * `oov_accuracy`: that of words that training has not seen, in their normal
+          form, or fewer than `word_min_count` times; nan without any;
+        * `sentence_accuracy`: the share of sentences without an error;
+        * for chunk tags `precision`, `recall` and `f1`, as conlleval counts them.
+
+        Those of a named column begin with its name: `upos_accuracy`. Before them come
+        the mean `loss` and `accuracy` of the columns, and `joint_accuracy`, the share
+        of tokens that are right in all columns.
+        """
+        columns = self.label_columns
+        together = [] if columns[0].name is None else [*TOGETHER]
+        return together + [c.figure(name) for c in columns for name in c.figures]
+
+    @property
+    def default_monitor(self) -> str:
+        """The figure that selects the best epoch: accuracy, or F1 for chunks alone."""
+        first, *others = self.label_columns
+        if others:
+            return "val_accuracy"
+        return f"val_{first.figure('f1' if first.has_chunks else 'accuracy')}"
+
+    def column(self, name: str | None):
+        """One of several columns, as a tagger that has no other: see `OneColumn`."""
+        self._require_network()
+        if name is None and self.column_names == (None,):
+            return self
+        if name is None:
+            several = ", ".join(map(repr, self.column_names))
+            raise ValueError(
+                f"this tagger has columns of labels, {several}: take one of them, "
+                f"model.column({self.column_names[0]!r})"
+            )
+        check_known("column", name, [column for column in self.column_names if column])
+        return OneColumn(self, self.label_columns[self.column_names.index(name)])
+
+    def evaluator(self, sentences, *calls) -> Callable[[], dict]:
+        """A function that evaluates the model, with its weights at that time."""
+        sentences = self.annotated(sentences)
+        first = getattr(self, "members", [self])[0]
+        seen = {"sentences": None, "known_words": None}
+        if "word" in first.features.vocabularies:
+            strings = flat_strings(sentences, marks=first.marks)
+            forms = iter(first.features.normal_forms(strings["tokens"]))
+            seen["sentences"] = [[*islice(forms, len(s))] for s in sentences]
+            seen["known_words"] = first.known_words()
+        return lambda: self.measured(sentences, *calls, seen=seen)
+
+    def multi_tagging(self, sentences, **kwargs):
+        """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
+        one = self.column(None)
+        sentences = one.annotated(sentences)
+        gold = (one.label_columns[0].targets([sentence]) for sentence in sentences)
+        rows = (p for part in slices(sentences) for p in one.predictions(part))
+        return multi_tagging(gold, rows, **kwargs)
+
+    def counts(self, sentences, figures) -> list[np.ndarray]:
+        """The counts behind figures, from one pass over the sentences.
+
+        The figures word and sent need the probabilities of all tags, and another pass.
+
+        Args:
+            sentences: sentences with gold tags. A tag unseen in training is an error.
+            figures: names, each with its level of beta or None.
+
+        Returns:
+            For each figure `(units, counts)`, int. A row of accuracy is a token, `[1,
+            right]`; a row of word too, `[1, right, assigned tags]`; a row of sent is a
+            sentence with tokens, `[1, right]`; a row of f1 is a sentence, with its
+            chunks `[gold, predicted, correct]`.
+
+        Raises:
+            ValueError: if a tagger has no such figure, or a sentence has no tags.
+        """
+        model = self.column(None)
+        check_figures(kinds.of(model), figures)
+        sentences = model.annotated(sentences)
+        names = {name for name, _ in figures}
+        tags, hits = [], {}
+        if names & {"accuracy", "f1"}:
+            tags = model.tag(sentences)
+        if names & {"word", "sent"}:
+            betas = sorted({beta for _, beta in figures} - {None})
+            hits = _hits(model, sentences, betas)
+        return [_rows(sentences, tags, hits.get(beta), name) for name, beta in figures]
+
+    @any_strings()
+    def report(self, sentences, *, multi_tagging=False, betas=None, per_tag=False):
+        """The report of `keras-tagging evaluate`.
+
+        Args:
+            sentences: sentences with gold tags.
+            multi_tagging: whether to add a table of multi-tagging.
+            betas: the levels of that table; by default those of Kadari et al. (2018).
+            per_tag: whether to add precision, recall and F1 of every tag or chunk type.
+        """
+        scores = without_nan(self.evaluate(sentences, return_dict=True))
+        columns = {name: self.column(name) for name in self.column_names}
+        tables, levels = {}, {"betas": betas} if betas else {}
+        if multi_tagging or betas:
+            tables["multi_tagging"] = _one_below_the_other(
+                {
+                    name: one.multi_tagging(sentences, **levels)
+                    for name, one in columns.items()
+                }
+            )
+        if per_tag:
+            tables["per_tag"] = _one_below_the_other(
+                {name: _tag_table(one, sentences) for name, one in columns.items()}
+            )
+        warnings = [
+            unknown_tags(one.label_columns[0], one.annotated(sentences), name)
+            for name, one in columns.items()
+        ]
+        return Report(scores, tables, warning="; ".join(filter(None, warnings)) or None)
 
 
-def best_figure(columns: Sequence[LabelColumn]) -> str:
-    """The figure that tells the best epoch."""
-    first = columns[0]
-    if len(columns) == 1:
-        return first.figure("f1" if first.has_chunks else "accuracy")
-    return "accuracy"
+class OneColumn(MeasuredTagging):
+    """One column of a tagger, as a tagger that has no other.
 
+    Its tags are the labels of the column; for lemmas, their scripts.
 
-def normal_words(model, sentences, encoded) -> dict:
-    """The arguments by which `token_accuracy` tells unseen words.
+    It predicts and counts; the tagger itself trains and saves.
 
     Args:
         model: a `Tagger`.
-        sentences: sentences.
-        encoded: the same sentences as `EncodedSentences`.
-
-    Returns:
-        The words in normal form as `sentences`, and the training words as
-        `known_words`; {} if words are not a feature.
+        column: one of its `label_columns`, with a name.
     """
-    if "word" not in model.features.vocabularies:
-        return {}
-    if model.settings.task.embeddings is None:
-        # as ids: all except the unknown one come from the training sentences
-        words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
-        ids_of_training = range(FIRST_ID, model.features.sizes["word"])
-        return {"sentences": words, "known_words": ids_of_training}
-    # words that are only in the vectors have ids too
-    forms = model.features.normal_forms(flat_strings(sentences)["tokens"])
-    words = [forms[a:b] for a, b in encoded.spans()]
-    return {"sentences": words, "known_words": model.known_words()}
 
+    counting_options = ()
 
-def evaluator(model, sentences, calls):
-    """A function that computes the figures, with the weights at that time.
+    def __init__(self, model, column: LabelColumn):
+        self.model, self.metadata = model, model.metadata
+        self.name, self._outputs = column.name, column.output_names
+        self.label_columns = (LabelColumn(None, column.labels, None, column.scripts),)
 
-    Args:
-        model: a `Tagger`, or an ensemble, whose first member tells the unseen words.
-        sentences: sentences with gold labels.
-        calls: the `NetworkCalls`.
-    """
-    first = getattr(model, "members", [model])[0]
-    gold = first.encode(sentences, targets=True)
-    words = normal_words(first, sentences, gold)
-    encoded = gold if first is model else model.encode(sentences)
-
-    def evaluate():
-        batches = model.network_outputs(encoded, calls)
-        return figures(
-            sentences, gold, batches, model.label_columns, model.rules, words
+    def predict_arrays(self, chunks, names, *calls):
+        """See `Predictor.predict_arrays`: those of the tagger for this column."""
+        return self.model.predict_arrays(
+            chunks, [self._outputs[k] for k in names], *calls
         )
 
-    return evaluate
+    def tag(self, sentences, *, beta=None, probabilities=False):
+        """As `Tagger.tag` of one column."""
+        if beta is not None or not self.model.rules:
+            return super().tag(sentences, beta=beta, probabilities=probabilities)
+        tagged = self.model.tag(sentences, probabilities=probabilities)
+        rows = (row[self.name] for row in tagged)
+        return list(rows) if isinstance(tagged, list) else rows
 
+    def annotated(self, sentences):
+        """The sentences with the gold labels of the column as their tags.
 
-def figures(sentences, encoded, batches, columns, rules, words) -> dict[str, float]:
-    """The figures of `Tagger.evaluate`.
+        Raises:
+            ValueError: if a sentence has none.
+        """
+        sentences = annotated(sentences, [self.name])
+        return [replace(s, tags=labels_of(s, self.name)) for s in sentences]
 
-    Args:
-        sentences: sentences with gold labels.
-        encoded: the same sentences as `EncodedSentences`, with targets.
-        batches: the outputs of the network for them: see `Tagger.network_outputs`.
-        columns: the `LabelColumn` of each output.
-        rules: the `ColumnRules` that their labels keep to, or None.
-        words: the output of `normal_words`.
-    """
-    predicted = [[[] for _ in sentences] for _ in columns]
-    ruled = {c.name: c for c in columns if rules and c.name in rules.columns}
-    totals, counts = np.zeros(len(columns)), np.zeros(len(columns), int)
-    for chosen, outputs in batches:
-        _, targets, _ = encoded.batch(chosen)
-        targets = targets.reshape((*targets.shape[:2], len(columns)))
-        for i, (column, (logits, best)) in enumerate(
-            zip(columns, outputs, strict=True)
-        ):
-            losses = cross_entropy(logits, targets[..., i])
-            totals[i] += losses.sum(dtype="float64")
-            counts[i] += len(losses)
-            for place, ids in zip(chosen, best, strict=True):
-                ids = ids[: len(sentences[place])].tolist()
-                labels = [column.labels[j] for j in ids]
-                if column.name not in ruled:
-                    labels = column.shown(labels, sentences[place].tokens)
-                predicted[i][place] = labels
-        for row, place in enumerate(chosen if ruled else ()):
-            tokens, labels, rows = sentences[place].tokens, {}, {}
-            places = [i for i, column in enumerate(columns) if column.name in ruled]
-            for i in places:
-                labels[columns[i].name] = predicted[i][place]
-                rows[columns[i].name] = Softmax(outputs[i][0][row, : len(tokens)])
-            chosen_labels = rules.chosen(tokens, labels, rows, ruled, values=False)
-            for i in places:
-                predicted[i][place] = chosen_labels[columns[i].name][0]
-    losses = [share(float(t), int(n)) for t, n in zip(totals, counts, strict=True)]
-    return figures_of(columns, sentences, predicted, losses, words)
+    def predict(self, sentences):
+        """As `Tagger.predict` of one column."""
+        return self.predictions(as_sentences(sentences))
 
 
 # Counts for tests of significance
-
-
-def tag_counts(model, sentences, figures) -> list[np.ndarray]:
-    """The counts of a tagger's figures, from one pass over the sentences.
-
-    The figures word and sent need the probabilities of all tags, and another pass.
-
-    Args:
-        model: a `Tagger`.
-        sentences: sentences with gold tags. A tag unseen in training is an error.
-        figures: names, each with its level of beta or None.
-
-    Returns:
-        For each figure `(units, counts)`, int. A row of accuracy is a token, `[1,
-        right]`; a row of word too, `[1, right, assigned tags]`; a row of sent is a
-        sentence with tokens, `[1, right]`; a row of f1 is a sentence, with its chunks
-        `[gold, predicted, correct]`.
-
-    Raises:
-        ValueError: if a tagger has no such figure, or a sentence has no tags.
-    """
-    check_figures(kinds.of(model), figures)
-    sentences = model.annotated(sentences)
-    names = {name for name, _ in figures}
-    tags, hits = [], {}
-    if names & {"accuracy", "f1"}:
-        tags = model.tag(sentences)
-    if names & {"word", "sent"}:
-        hits = _hits(model, sentences, sorted({beta for _, beta in figures} - {None}))
-    return [_rows(sentences, tags, hits.get(beta), name) for name, beta in figures]
 
 
 def _hits(model, sentences, betas) -> dict[float, list[np.ndarray]]:
@@ -202,59 +236,22 @@ def _rows(sentences, tags, hits, figure) -> np.ndarray:
         )
         rows = [(s.gold, s.found, s.correct) for s in scores]
         return np.array(rows, int).reshape(-1, 3)
-    if figure == "accuracy":
-        right = [
-            g == t
-            for sentence, row in zip(sentences, tags, strict=True)
-            for g, t in zip(sentence.tags, row, strict=True)
-        ]
-    elif figure == "word":
+    if figure == "word":
         counts = np.concatenate([np.zeros((0, 2), int), *hits])
         return np.insert(counts, 0, 1, axis=1)
+    if figure == "accuracy":
+        gold = chain(*(sentence.tags for sentence in sentences))
+        right = [g == t for g, t in zip(gold, chain(*tags), strict=True)]
     else:
         right = [row[:, 0].all() for row in hits if len(row)]
     return np.stack([np.ones(len(right), int), np.array(right, int)], 1)
 
 
-# The report of `keras-tagging evaluate`
+# Tables
 
 
-@any_strings()
-def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=False):
-    """The report of a tagger.
-
-    Args:
-        model: a `Tagger`.
-        sentences: sentences with gold tags.
-        multi_tagging: whether to add a table of multi-tagging.
-        betas: the levels of that table; by default those of Kadari et al. (2018).
-        per_tag: whether to add precision, recall and F1 of every tag or chunk type.
-    """
-    scores = without_nan(model.evaluate(sentences, return_dict=True))
-    tables = {}
-    levels = {"betas": betas} if betas else {}
-    if multi_tagging or betas:
-        tables["multi_tagging"] = by_columns(
-            model, lambda one: one.multi_tagging(sentences, **levels)
-        )
-    if per_tag:
-        tables["per_tag"] = by_columns(model, lambda one: tag_table(one, sentences))
-    one_by_one = ((name, model.column(name)) for name in model.column_names)
-    warnings = [
-        unknown_tags(one.label_columns[0], one.annotated(sentences), name)
-        for name, one in one_by_one
-    ]
-    return Report(scores, tables, warning="; ".join(filter(None, warnings)) or None)
-
-
-def by_columns(model, table_of) -> "pd.DataFrame":
-    """The table of a tagger; if its columns have names, one below the other.
-
-    Args:
-        model: a `Tagger`.
-        table_of: function from the tagger, or one of its columns, to a table.
-    """
-    tables = {name: table_of(model.column(name)) for name in model.column_names}
+def _one_below_the_other(tables: dict[str | None, "pd.DataFrame"]) -> "pd.DataFrame":
+    """The tables of named columns as one; that of a column without a name as it is."""
     if None in tables:
         return tables[None]
     import pandas as pd
@@ -264,13 +261,8 @@ def by_columns(model, table_of) -> "pd.DataFrame":
     return whole.reset_index(0, names="column").reset_index(drop=True)
 
 
-def tag_table(model, sentences) -> "pd.DataFrame":
-    """Precision, recall and F1 of every tag, or of every chunk type.
-
-    Args:
-        model: a `Tagger` of one column, or a `OneColumn`.
-        sentences: sentences with gold tags.
-    """
+def _tag_table(model, sentences) -> "pd.DataFrame":
+    """Precision, recall and F1 of every tag, or of every chunk type."""
     import pandas as pd  # with scikit-learn a second, of which most commands need none
     from sklearn.metrics import precision_recall_fscore_support
 
@@ -291,11 +283,13 @@ def tag_table(model, sentences) -> "pd.DataFrame":
     return table.sort_values("gold", ascending=False, kind="stable")
 
 
-def unknown_tags(column, sentences, name=None) -> str | None:
+def unknown_tags(
+    column: LabelColumn, sentences: Sequence, name: str | None = None
+) -> str | None:
     """A warning if the model does not know many gold tags: often a wrong column.
 
     Args:
-        column: a `LabelColumn` of `Sentence.tags`.
+        column: of `Sentence.tags`.
         sentences: sentences with gold tags.
         name: of the column, if it has one.
     """
@@ -303,12 +297,9 @@ def unknown_tags(column, sentences, name=None) -> str | None:
     count, unknown = len(targets), int((targets < 0).sum())
     if unknown <= 0.1 * count:
         return None
-    if name is not None:
-        return (
-            f"{unknown} of {count} gold labels in the column {name!r} are unknown "
-            "to the model and count as errors"
-        )
+    where = "tags" if name is None else f"labels in the column {name!r}"
+    remedy = "is this the right tag column (--option tag_column) and format?"
     return (
-        f"{unknown} of {count} gold tags are unknown to the model and count as "
-        "errors: is this the right tag column (--option tag_column) and format?"
+        f"{unknown} of {count} gold {where} are unknown to the model and count as "
+        + (f"errors: {remedy}" if name is None else "errors")
     )

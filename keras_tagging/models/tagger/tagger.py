@@ -1,6 +1,6 @@
 """The tagger: sentences in, tags out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import copy
 
 import keras
@@ -17,9 +17,7 @@ from keras_tagging.architectures.output import (
 from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
-from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models.calls import QUIET
 from keras_tagging.models.distillation import (
     joined,
     mean_soft,
@@ -29,10 +27,8 @@ from keras_tagging.models.distillation import (
 )
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger import decoding, label_columns
-from keras_tagging.models.tagger import figures as tag_figures
 from keras_tagging.models.tagger.decoding import logits_of
-from keras_tagging.models.tagger.figures import tag_counts, tag_report
-from keras_tagging.models.tagger.one_column import multi_tagging_of, one_column
+from keras_tagging.models.tagger.figures import MeasuredTagging
 from keras_tagging.models.tagger.pretraining import (
     has_tables,
     pretrain_tables,
@@ -46,7 +42,7 @@ PATH_FLOATS = 2**24
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Tagger(Tagging, SentenceModel):
+class Tagger(MeasuredTagging, SentenceModel):
     """A sequence tagger that takes sentences wherever Keras takes arrays.
 
     :func:`keras_tagging.build` makes taggers. `architectures.output` describes the
@@ -60,8 +56,6 @@ class Tagger(Tagging, SentenceModel):
         rules: the configuration of its `ColumnRules`; for `from_config`.
         **kwargs: arguments of `SentenceModel`.
     """
-
-    report_options = ("multi_tagging", "betas", "per_tag")
 
     def __init__(
         self,
@@ -94,11 +88,6 @@ class Tagger(Tagging, SentenceModel):
     def chunk_scheme(self):
         """The chunk scheme that decoding keeps to, or one by column; None if free."""
         return label_columns.schemes_of(self.label_columns)
-
-    def column(self, name: str | None):
-        """One of several columns, as a tagger that has no other: see `OneColumn`."""
-        self._require_network()
-        return one_column(self, name)
 
     @property
     def beam_width(self) -> int:
@@ -216,15 +205,9 @@ class Tagger(Tagging, SentenceModel):
     # Training
 
     @property
-    def figures(self):
-        """The names of the figures of `evaluate`: see `models.figures`."""
-        return tag_figures.figure_names(self.label_columns)
-
-    @property
     def default_monitor(self):
         """The figure of the recipe, or else accuracy, or F1 for chunks alone."""
-        monitor = self.settings.task.monitor
-        return monitor or f"val_{tag_figures.best_figure(self.label_columns)}"
+        return self.settings.task.monitor or super().default_monitor
 
     def pretrain(self, sentences, method="window", **options):
         """Learn the embeddings of words and labels from their sequences alone.
@@ -410,24 +393,6 @@ class Tagger(Tagging, SentenceModel):
             metrics = super().compute_metrics(None, targets, logits, sample_weight)
         return metrics
 
-    # Evaluation
-
-    def evaluator(self, sentences, calls=QUIET) -> Callable[[], dict]:
-        """A function that evaluates the model, with its weights at that time."""
-        return tag_figures.evaluator(self, self.annotated(sentences), calls)
-
-    def report(self, sentences, **options):
-        """Figures and tables: see `models.tagger.figures`."""
-        return tag_report(self, sentences, **options)
-
-    def counts(self, sentences, figures, **options):
-        """The counts behind figures, unit by unit: see `models.tagger.figures`."""
-        return tag_counts(self.column(None), sentences, figures, **options)
-
-    def multi_tagging(self, sentences, **kwargs):
-        """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
-        return multi_tagging_of(self.column(None), self.annotated(sentences), **kwargs)
-
     # Prediction
 
     @property
@@ -437,22 +402,6 @@ class Tagger(Tagging, SentenceModel):
             return PREDICTION_TOKENS
         size = max(map(len, self.label_columns))
         return min(PREDICTION_TOKENS, max(1, PATH_FLOATS // size**2))
-
-    def network_outputs(self, encoded, calls=QUIET):
-        """The outputs of the network, a batch at a time.
-
-        Args:
-            encoded: `EncodedSentences`.
-            calls: the `NetworkCalls`.
-
-        Yields:
-            The indices of the sentences, and for each column the logits `(batch, time,
-            labels)` and the ids of the best labels `(batch, time)`. Time may exceed a
-            length.
-        """
-        for chosen, outputs in self.predict_batches(encoded, calls):
-            columns = [column.part(outputs) for column in self.label_columns]
-            yield chosen, [decoding.best_of(part, len(chosen)) for part in columns]
 
     def output_arrays(self, outputs, names):
         return decoding.answers(self.label_columns, outputs, names)
