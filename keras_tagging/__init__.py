@@ -14,10 +14,10 @@ _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
     "data": ["Corpus", "CorpusError", "Entity", "Sentence", "Span"],
+    "models.distillation": ["SoftTargets", "Unlabelled"],
     "pipelines.any_model": ["load"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
-    "training.distillation": ["SoftTargets", "Unlabelled"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {

@@ -292,11 +292,6 @@ class TrainingBatches:
             chosen, self.multiple, devices=self.devices, **self.sizes
         )
 
-    @property
-    def soft(self):
-        """The soft targets of its sentences, or None: see `EncodedSentences`."""
-        return self.sentences.soft
-
     def weigh(self, weights: Sequence[np.ndarray]) -> None:
         """Let tokens count differently.
 
@@ -309,11 +304,6 @@ class TrainingBatches:
         targets[flat == 0] = -1
         flat = np.maximum(flat, np.float32(LEAST_WEIGHT))
         self.sentences = replace(self.sentences, targets=targets, weights=flat)
-
-    @property
-    def target_axes(self) -> int:
-        """The number of axes of the targets of a batch."""
-        return 1 + self.sentences.targets.ndim
 
     @property
     def num_targets(self) -> float:

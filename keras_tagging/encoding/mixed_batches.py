@@ -167,16 +167,6 @@ class MixedBatches:
                 count += 1
 
     @property
-    def soft(self):
-        """See `TrainingBatches`."""
-        return self.gold.soft
-
-    @property
-    def target_axes(self) -> int:
-        """See `TrainingBatches`."""
-        return self.gold.target_axes
-
-    @property
     def num_targets(self) -> float:
         """The number of predictions in an epoch, on average."""
         rate = self.gold.num_targets / max(1, int(self.gold.sentences.lengths.sum()))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from keras_tagging import training
 from keras_tagging.data.named_columns import with_targets
@@ -58,18 +59,18 @@ class NetworkCalls:
 QUIET = NetworkCalls()
 
 
+def of_any_size(array) -> tf.TensorSpec:
+    """An array of a batch, of any number of rows and steps."""
+    shape = [None, None, *array.shape[2:]]
+    return tf.TensorSpec(shape[: len(array.shape)], array.dtype)
+
+
 def of_any_shape(function):
     """A `tf.function` of batches, traced once for all numbers of rows and steps.
 
     Traced as it is called, it would be so for the shape of the first batch, and again,
     for any shape, when a batch of another one comes.
     """
-    import tensorflow as tf
-
-    def of_any_size(x):
-        shape = [None, None, *x.shape[2:]]
-        return tf.TensorSpec(shape[: len(x.shape)], x.dtype)
-
     functions = {}
 
     def call(data):

@@ -1,30 +1,474 @@
-"""Distillation: a model that learns from the probabilities of a trained one."""
+"""Distillation: a model that learns from the probabilities of a trained one.
+
+Hinton et al. (2015), "Distilling the Knowledge in a Neural Network",
+:cite:`hinton2015`. No Keras here; the loss is in `training.objectives`.
+"""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
-from keras import ops
+import numpy as np
 
-from keras_tagging import kinds
-from keras_tagging.data.named_columns import field_of
-from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.data.lemmas.scripts import is_script, lemmas_of
+from keras_tagging.data.named_columns import field_of, labels_of, with_labels
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
+from keras_tagging.encoding.batching import EncodedSentences, slices
 from keras_tagging.encoding.mixed_batches import MixedBatches, TextPlan
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
-from keras_tagging.training.distillation import (
-    MOVES,
-    TOP_K,
-    SoftTargets,
-    Unlabelled,
-    check_columns,
-    teacher_labels,
-)
-from keras_tagging.training.objectives import soft_cross_entropy
+from keras_tagging.utils import limits
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
-from keras_tagging.utils.stored import sha256_of
+from keras_tagging.utils.stored import StoredArrays, sha256_of
+
+FORMAT = 1
+#: labels that are kept of each token
+TOP_K = 8
+#: the moves of a parser are a column whose name begins so, and has its system
+MOVES = "moves:"
+REMEDY = "make them again with SoftTargets.of(teacher, sentences)"
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTargets:
+    """Probabilities of the most probable labels of each token of some sentences.
+
+    They are kept for each column of labels. A column without a name, None, is
+    `Sentence.tags`::
+
+        targets = keras_tagging.SoftTargets.of(teacher, corpus.train)
+        student.fit(corpus.train, soft_targets=targets, temperature=2.0)
+
+    Args:
+        labels: the teacher's labels of each column.
+        ids: `(tokens, k)` integers of each column: places in its `labels`.
+        probabilities: `(tokens, k)` of each column; they sum to at most 1.
+        offsets: `(sentences + 1,)`: sentence `i` has the tokens from `offsets[i]` to
+            before `offsets[i + 1]`.
+        fingerprint: of the sentences: see `fingerprint_of`.
+
+    Raises:
+        ValueError: if the arrays do not fit each other, or are no probabilities.
+    """
+
+    labels: Mapping[str | None, Sequence[str]]
+    ids: Mapping[str | None, np.ndarray]
+    probabilities: Mapping[str | None, np.ndarray]
+    offsets: np.ndarray
+    fingerprint: str
+
+    def __post_init__(self):
+        if not self._is_consistent():
+            raise ValueError("labels, ids, probabilities and offsets do not fit")
+
+    def _is_consistent(self) -> bool:
+        """Whether the arrays, which may come from any file, fit each other."""
+        offsets = self.offsets
+        if offsets.ndim != 1 or not len(offsets) or offsets.dtype.kind not in "iu":
+            return False
+        if offsets[0] != 0 or (np.diff(offsets.astype("int64")) < 0).any():
+            return False
+        if not {*self.labels} == {*self.ids} == {*self.probabilities} or not self.ids:
+            return False
+        for name, labels in self.labels.items():
+            ids, values = self.ids[name], self.probabilities[name]
+            if ids.dtype.kind not in "iu" or values.dtype.kind != "f":
+                return False
+            if ids.shape != values.shape or ids.ndim != 2 or not ids.shape[1]:
+                return False
+            if len(ids) != offsets[-1]:
+                return False
+            if ids.size and not 0 <= ids.min() <= ids.max() < len(labels):
+                return False
+            # NaN is in no range
+            sums = values.sum(-1, dtype="float64")
+            if not ((values >= 0).all() and (sums <= 1.001).all()):
+                return False
+        return True
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{x.shape[1]} {n or 'tags'}" for n, x in self.ids.items())
+        rows = "moves" if self.has_moves else "tokens"
+        count = self.offsets[-1]
+        return f"SoftTargets({len(self)} sentences, {count} {rows}, {columns})"
+
+    @property
+    def has_moves(self) -> bool:
+        """Whether they are those of the moves of a parser, not of tokens."""
+        return any(name and name.startswith(MOVES) for name in self.labels)
+
+    @classmethod
+    def of(
+        cls,
+        teacher,
+        sentences: Iterable,
+        *,
+        top_k: int = TOP_K,
+        watch: Callable[[Sequence], Iterable] = iter,
+    ) -> "SoftTargets":
+        """The predictions of a teacher for sentences.
+
+        Args:
+            teacher: a `Tagger`, or any model whose `predict` gives probabilities of the
+                labels in its `tags`. With a CRF they are marginals. Or a `Parser`, of
+                which the probabilities are those of the moves, before each of the moves
+                that build the tree of a sentence; or an `Ensemble`.
+            sentences: sentences, or lists of words; for a parser sentences with trees.
+            top_k: the number of labels that are kept of each token, or move.
+            watch: function from the sentences to the same ones, which shows how many
+                the teacher has read.
+
+        Raises:
+            ValueError: if there is no sentence, or a tree is missing.
+        """
+        sentences, labels = as_sentences(sentences), teacher_labels(teacher)
+        kept: dict = {name: ([], []) for name in labels}
+        has_moves = hasattr(teacher, "move_labels")
+        predict = teacher.predict_moves if has_moves else teacher.predict
+        lengths = [0]
+        for part in slices(watch(sentences), sum(map(len, labels.values()))):
+            for rows in predict(part):
+                for name, lists in kept.items():
+                    row = rows if has_moves or name is None else rows[name]
+                    best = np.argsort(-row, -1, kind="stable")[:, :top_k]
+                    small = best.astype(np.min_scalar_type(len(labels[name])))
+                    lists[0].append(small)
+                    lists[1].append(np.take_along_axis(row, best, -1))
+                lengths.append(len(lists[0][-1]))
+        if not sentences:
+            raise ValueError("soft targets need sentences: there are none")
+        ids, values = (
+            {name: np.concatenate(lists[i]) for name, lists in kept.items()}
+            for i in (0, 1)
+        )
+        fingerprint = fingerprint_of(sentences, trees=has_moves)
+        return cls(labels, ids, values, np.cumsum(lengths), fingerprint)
+
+    # Use
+
+    def check(self, sentences: Sequence[Sentence]) -> None:
+        """Raise a ValueError if they are not of these sentences, in this order."""
+        if fingerprint_of(sentences, self.has_moves) != self.fingerprint:
+            raise ValueError(
+                f"the soft targets are of {len(self):,} other sentences than these "
+                f"{len(sentences):,}, or of another order of them: {REMEDY}"
+            )
+
+    def digest(self) -> str:
+        """SHA-256 of everything that is learnt from."""
+        sha256 = hashlib.sha256(self.fingerprint.encode())
+        for name in self.labels:
+            sha256.update(json.dumps([name, *self.labels[name]]).encode())
+            sha256.update(self.ids[name].astype("<i8").tobytes())
+            sha256.update(self.probabilities[name].astype("<f8").tobytes())
+        return sha256.hexdigest()
+
+    # Files
+
+    def save(self, path: str | Path) -> None:
+        """Write an `.npz` file, atomically.
+
+        Raises:
+            ValueError: if its name ends otherwise.
+            OSError: if it cannot be written.
+        """
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise ValueError(f"{path}: the name of soft targets must end in .npz")
+        columns = [[name, *labels] for name, labels in self.labels.items()]
+        header = {"format": FORMAT, "sentences": self.fingerprint, "columns": columns}
+        arrays = {"header": json.dumps(header), "offsets": self.offsets}
+        for i, name in enumerate(self.labels):
+            arrays[f"ids{i}"] = self.ids[name]
+            arrays[f"probabilities{i}"] = self.probabilities[name]
+        with replacing(path) as partial:
+            np.savez(partial, **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "SoftTargets":
+        """Read what `save` has written. Nothing is unpickled.
+
+        Raises:
+            ValueError: if the file has anything else, or is damaged.
+            OSError: if it cannot be opened.
+        """
+        path = Path(path)
+        try:
+            with StoredArrays(path) as arrays:
+                if arrays.size("header") > limits.RESUME_HEADER_BYTES:
+                    raise ValueError("its header is too large")
+                header = json.loads(str(arrays["header"]))
+                if header["format"] != FORMAT:
+                    raise ValueError("it has another format")
+                labels = {name: tuple(names) for name, *names in header["columns"]}
+                texts = [header["sentences"], *filter(None, labels)]
+                if not all(isinstance(x, str) for x in chain(texts, *labels.values())):
+                    raise ValueError("its header has something else than strings")
+                ids, values = (
+                    {name: arrays[f"{array}{i}"] for i, name in enumerate(labels)}
+                    for array in ("ids", "probabilities")
+                )
+                return cls(labels, ids, values, arrays["offsets"], texts[0])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ValueError(
+                f"{path}: is no file of soft targets, or damaged ({error}): {REMEDY}"
+            ) from error
+
+
+def teacher_labels(teacher) -> dict[str | None, tuple[str, ...]]:
+    """The labels of a teacher by column; of a parser its moves."""
+    has_moves = hasattr(teacher, "move_labels")
+    labels = teacher.move_labels if has_moves else teacher.tags
+    labels = labels if isinstance(labels, Mapping) else {None: labels}
+    return {name: tuple(of_column) for name, of_column in labels.items()}
+
+
+def fingerprint_of(sentences: Iterable[Sentence], trees: bool = False) -> str:
+    """SHA-256 over the tokens of sentences, in their order.
+
+    Args:
+        sentences: the sentences.
+        trees: whether it is over their trees too.
+    """
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        text = "\x01".join(sentence.tokens)
+        for name in ("head", "deprel") * trees:
+            text += "\x02" + "\x01".join(sentence.columns.get(name, ()))
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Unlabelled:
+    """Sentences that a teacher annotates as a student needs them.
+
+    In each epoch the student learns from as many batches of them as of the training
+    sentences, or from all if there are fewer; the next epoch goes on where the last one
+    ended. Memory does not grow with the text::
+
+        text = keras_tagging.Unlabelled(teacher, CorpusFiles(["news.txt"]))
+        student.fit(corpus.train, soft_targets=targets, unlabelled=text)
+
+    What the sentences have of the labels to learn is not read.
+
+    Args:
+        teacher: as in `SoftTargets.of`, which made the soft targets.
+        sentences: sentences, or lists of words, which can be read again and again: a
+            list, or `data.CorpusFiles`.
+        watch: as in `SoftTargets.of`; it is called in each epoch.
+
+    Raises:
+        ValueError: if the sentences can be read only once.
+    """
+
+    teacher: object
+    sentences: Iterable
+    watch: Callable[[Sequence], Iterable] = iter
+
+    def __post_init__(self):
+        if iter(self.sentences) is self.sentences:
+            raise ValueError(
+                f"unlabelled sentences are read again in later epochs, and a "
+                f"{type(self.sentences).__name__} can be read once: give a list, or "
+                "CorpusFiles(paths)"
+            )
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """How a student learns from soft targets: see `objectives.soft_cross_entropy`.
+
+    Args:
+        targets: the `SoftTargets`.
+        weight: the share of the soft targets in the loss; the rest is of the gold tags.
+        temperature: above 1, what the teacher thinks of improbable labels counts more.
+
+    Raises:
+        ValueError: if a number is not possible.
+    """
+
+    targets: SoftTargets
+    weight: float
+    temperature: float
+
+    def __post_init__(self):
+        if not 0 <= self.weight <= 1:
+            raise ValueError(f"soft_weight={self.weight}: give a number from 0 to 1")
+        if not 0 < self.temperature < float("inf"):
+            raise ValueError(f"temperature={self.temperature}: give a number above 0")
+
+    @property
+    def run(self) -> dict[str, object]:
+        """The values that identify it, for `Resume`."""
+        numbers = {"weight": self.weight, "temperature": self.temperature}
+        return {"digest": self.targets.digest(), **numbers}
+
+    def labelled(self, sentences, names: Sequence[str | None]) -> list[Sentence]:
+        """The sentences; those without gold tags have the teacher's best ones.
+
+        These tell a new student which tags there are. They are not learnt as gold tags:
+        see `encoded`.
+
+        Args:
+            sentences: sentences, or lists of words.
+            names: of the student's columns.
+
+        Raises:
+            ValueError: if the soft targets are not of these sentences, or lack the
+                column of some labels.
+        """
+        sentences, targets = as_sentences(sentences), self.targets
+        targets.check(sentences)
+        labelled = []
+        spans = zip(targets.offsets[:-1], targets.offsets[1:], strict=True)
+        for sentence, (begin, end) in zip(sentences, spans, strict=True):
+            best = {
+                name or "tags": self._best(name, slice(begin, end), sentence)
+                for name in names
+                if labels_of(sentence, name) is None
+            }
+            labelled.append(with_labels(sentence, best) if best else sentence)
+        return labelled
+
+    def _labels(self, name: str | None) -> Sequence[str]:
+        labels = self.targets.labels
+        check_column("the soft targets have", labels, name)
+        return labels[name]
+
+    def _best(self, name: str | None, rows: slice, sentence: Sentence) -> list[str]:
+        labels = self._labels(name)
+        values = self.targets.probabilities[name][rows]
+        places = self.targets.ids[name][rows][np.arange(len(values)), values.argmax(-1)]
+        best = [labels[place] for place in places]
+        scripts = name == "lemma" and all(map(is_script, labels))
+        return lemmas_of(sentence.tokens, best) if scripts else best
+
+    def encoded(
+        self, encoded: EncodedSentences, unannotated: Iterable[Sentence], columns
+    ) -> EncodedSentences:
+        """The sentences of a student with soft targets: see `EncodedSentences.soft`.
+
+        The teacher's distribution is softened: its probabilities to the power of 1 /
+        temperature, scaled to sum to 1. So the mass beyond the top k, and that of
+        labels which the student lacks, goes to the others in proportion, as in the
+        top-k distillation of Tan et al. (2019), :cite:`tan2019`: spread over hundreds
+        of labels, a high temperature would make it most of the distribution. A token of
+        which the student knows no label has no soft target.
+
+        Args:
+            encoded: of the sentences of `labelled`.
+            unannotated: the same sentences as the user gave them. Where they have no
+                gold tags, the targets are -1.
+            columns: the student's `LabelColumn` each.
+        """
+        parts = [self.softened(column) for column in columns]
+        size = max(ids.shape[1] for ids, _ in parts)
+        soft = np.zeros((2, len(encoded.ids), len(parts), size))
+        is_gold = np.empty((len(encoded.ids), len(parts)), bool)
+        for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
+            soft[:, :, i, : part[0].shape[1]] = part
+            gold = [
+                labels_of(sentence, column.name) is not None for sentence in unannotated
+            ]
+            is_gold[:, i] = np.repeat(gold, encoded.lengths)
+        targets = np.where(is_gold.reshape(encoded.targets.shape), encoded.targets, -1)
+        ids, values = soft[0].astype("int32"), soft[1].astype("float32")
+        return replace(encoded, targets=targets.astype("int32"), soft=(ids, values))
+
+    def softened(self, column) -> tuple[np.ndarray, np.ndarray]:
+        """The student's ids `(tokens, k)` of a column, best first, and their values.
+
+        Args:
+            column: the student's `LabelColumn`.
+
+        Raises:
+            ValueError: if the soft targets lack it, or the student knows none of its
+                labels.
+        """
+        labels = self._labels(column.name)
+        places = np.array([column.ids.get(label, -1) for label in labels])
+        if (places < 0).all():
+            raise ValueError(
+                f"the student knows no {column.name or 'tag'} of the soft targets: "
+                "train it on sentences with the teacher's tags"
+            )
+        ids = places[self.targets.ids[column.name]]
+        values = np.where(ids < 0, 0, self.targets.probabilities[column.name])
+        # of the largest first: no small power is lost in rounding
+        values = values.astype("float64")
+        best = values.max(-1, keepdims=True)
+        values = (values / np.where(best > 0, best, 1)) ** (1 / self.temperature)
+        values /= np.maximum(values.sum(-1, keepdims=True), 1)
+        order = np.argsort(-values, -1, kind="stable")
+        ids, values = (np.take_along_axis(x, order, -1) for x in (ids, values))
+        return np.maximum(ids, 0), values
+
+
+def check_column(what: str, theirs: Iterable[str | None], name: str | None) -> None:
+    """Raise a ValueError if a teacher lacks a column of its student.
+
+    Args:
+        what: the beginning of the message.
+        theirs: the columns of the teacher.
+        name: of the column.
+    """
+    if name not in theirs:
+        listed = ", ".join(repr(column or "tags") for column in theirs)
+        raise ValueError(
+            f"{what} no column {name or 'tags'!r}: theirs are {listed}; build the "
+            "student with the tags=, or the transition system, of the teacher"
+        )
+
+
+# Text without annotation, and a teacher in a run
+
+
+def with_unlabelled(model, batches, distillation, text) -> MixedBatches:
+    """The batches of a call of `fit`, and after each one some of a text.
+
+    Args:
+        model: the student, which has its network.
+        batches: its batches with soft targets.
+        distillation: the `Distillation` of these.
+        text: the `Unlabelled`.
+
+    Raises:
+        ValueError: if the text has no token.
+    """
+    top_k = max(ids.shape[1] for ids in distillation.targets.ids.values())
+
+    def distilled(sentences):
+        options = {"top_k": top_k, "watch": text.watch}
+        targets = SoftTargets.of(text.teacher, sentences, **options)
+        return replace(distillation, targets=targets)
+
+    def annotated(sentences):
+        return model.unlabelled_batches(sentences, text.teacher, distilled, batches)
+
+    sizes = {"sizes": batches.sizes, "multiple": batches.multiple}
+    plan = TextPlan(text.sentences, len(batches), **sizes, seed=batches.seed)
+    return MixedBatches(batches, plan, annotated)
+
+
+def without(sentence: Sentence, names) -> Sentence:
+    """A sentence without what it has of some columns of labels.
+
+    Args:
+        sentence: the sentence.
+        names: of the columns; None and "tags" for its tags.
+    """
+    fields = {x for name in names if name for x in (name, field_of(name))}
+    columns = {k: v for k, v in sentence.columns.items() if k not in fields}
+    return replace(sentence, tags=None, columns=columns)
 
 
 def digest_of(path: str | Path) -> str:
@@ -73,52 +517,28 @@ class Teacher:
             Lines about labels that one of them lacks.
 
         Raises:
-            ValueError: if the student learns from no soft targets, is of another kind,
-                has a column that the teacher lacks, or none of its labels; and if text
-                without annotation may have moves that a parser does not learn.
+            ValueError: if the student learns from no soft targets, or has a column that
+                the teacher lacks.
         """
         student.check_student()
-        kind, teacher_kind = kinds.of(student).name, kinds.of(self.model).name
-        if kind != teacher_kind:
-            raise ValueError(
-                f"{self.path} holds a {teacher_kind}, which cannot teach a {kind}: "
-                f"give a {kind}, or an ensemble of them"
-            )
-        labels, of_teacher = teacher_labels(student), teacher_labels(self.model)
-        check_columns(f"{self.path}, the teacher, has", of_teacher, labels)
-        lines = []
-        for name, of_student in labels.items():
-            lines += self._differences(name or "tags", of_student, of_teacher[name])
-        return lines
-
-    def _differences(self, name: str, of_student, of_teacher) -> list[str]:
-        """Lines about the labels of a column that one lacks."""
-        shared = {*of_student} & {*of_teacher}
-        missed = [label for label in of_student if label not in shared]
-        if len(missed) == len(of_student):
-            raise ValueError(
-                f"{self.path} knows none of the labels to learn in {name!r} "
-                f"({some(of_student)}): its own are {some(of_teacher)}; train the "
-                "student on sentences with its labels, or choose another teacher"
-            )
-        more = [label for label in of_teacher if label not in shared]
-        lines = []
-        if missed:
-            lines.append(
-                f"The teacher lacks {len(missed):,} of {len(of_student):,} labels in "
-                f"{name!r} ({some(missed)}), and gives them no probability"
-            )
-        if more and self.text is not None and name.startswith(MOVES):
-            raise ValueError(
-                f"{self.path} gives {len(more):,} moves that are not to be learnt "
-                f"({some(more)}), and text without annotation may have them: leave "
-                "that text out, or train on sentences with all deprels of the teacher"
-            )
-        if more:
-            lines.append(
-                f"{len(more):,} labels of the teacher in {name!r} are none of the "
-                f"student's ({some(more)}): their probability goes to the others"
-            )
+        of_teacher, lines = teacher_labels(self.model), []
+        for name, labels in teacher_labels(student).items():
+            check_column(f"{self.path}, the teacher, has", of_teacher, name)
+            column, theirs = name or "tags", of_teacher[name]
+            shared = {*labels} & {*theirs}
+            missed = [label for label in labels if label not in shared]
+            more = [label for label in theirs if label not in shared]
+            if missed:
+                lines.append(
+                    f"The teacher lacks {len(missed):,} of {len(labels):,} labels in "
+                    f"{column!r} ({some(missed)}), and gives them no probability"
+                )
+            if more:
+                lines.append(
+                    f"{len(more):,} labels of the teacher in {column!r} are none of "
+                    f"the student's ({some(more)}): their probability goes to the "
+                    "others"
+                )
         return lines
 
     def fit_arguments(
@@ -185,113 +605,3 @@ class Teacher:
             f"Learns from {self.path} ({self.name}), with the weight {self.weight:g} "
             f"and the temperature {self.temperature:g}{beside}"
         )
-
-
-# The batches of text that a teacher annotates
-
-
-def check_unlabelled(text: Unlabelled, distillation) -> None:
-    """Raise a ValueError if a text has no soft targets beside it, or another teacher's.
-
-    Args:
-        text: the `Unlabelled`.
-        distillation: the `Distillation` of the training sentences, or None.
-    """
-    if distillation is None:
-        raise ValueError(
-            "unlabelled text is learnt as a teacher annotates it: give soft_targets= "
-            "too, those of the teacher for the training sentences"
-        )
-    if teacher_labels(text.teacher) != dict(distillation.targets.labels):
-        raise ValueError(
-            "the teacher of the unlabelled text has other labels than the soft "
-            "targets: give the one that made them"
-        )
-
-
-def with_unlabelled(model, batches, distillation, text) -> MixedBatches:
-    """The batches of a call of `fit`, and after each one some of a text.
-
-    Args:
-        model: the student, which has its network.
-        batches: its batches with soft targets.
-        distillation: the `Distillation` of these.
-        text: the `Unlabelled`.
-
-    Raises:
-        ValueError: if the text has no token.
-    """
-    top_k = max(ids.shape[1] for ids in distillation.targets.ids.values())
-
-    def distilled(sentences):
-        options = {"top_k": top_k, "watch": text.watch}
-        targets = SoftTargets.of(text.teacher, sentences, **options)
-        return replace(distillation, targets=targets)
-
-    def annotated(sentences):
-        return model.unlabelled_batches(sentences, text.teacher, distilled, batches)
-
-    sizes = {"sizes": batches.sizes, "multiple": batches.multiple}
-    plan = TextPlan(text.sentences, len(batches), **sizes, seed=batches.seed)
-    return MixedBatches(batches, plan, annotated)
-
-
-def without(sentence: Sentence, names) -> Sentence:
-    """A sentence without what it has of some columns of labels.
-
-    Args:
-        sentence: the sentence.
-        names: of the columns; None and "tags" for its tags.
-    """
-    fields = {x for name in names if name for x in (name, field_of(name))}
-    columns = {k: v for k, v in sentence.columns.items() if k not in fields}
-    return replace(sentence, tags=None, columns=columns)
-
-
-# The loss of a batch
-
-
-def joined(model, gold, soft):
-    """The loss of gold targets and that of soft ones, by the share of the latter.
-
-    See `training.soft_cross_entropy`.
-
-    Args:
-        model: its `soft_share` has the share and the temperature.
-        gold, soft: mean losses of the targets.
-    """
-    share, temperature = model.soft_share
-    return (1 - share) * gold + share * temperature**2 * soft
-
-
-def without_share(model, y):
-    """The targets; the gold ones alone if the share of the others is 0.
-
-    So training is then what it is without a teacher, to the last bit.
-    """
-    return y["gold"] if isinstance(y, dict) and not model.soft_share[0] else y
-
-
-def mean_soft(ids, probabilities, logits, sample_weight, temperature):
-    """The mean of `training.soft_cross_entropy` over what counts, a scalar.
-
-    Args:
-        ids, probabilities, logits, temperature: as there.
-        sample_weight: `(batch, time)`, 0 in the padding.
-    """
-    losses = soft_cross_entropy(ids, probabilities, logits, temperature)
-    total = ops.sum(losses * sample_weight)
-    return total / ops.maximum(ops.sum(sample_weight), 1)
-
-
-def measured_targets(y):
-    """The label ids that the figures of training are measured with.
-
-    With soft targets, the teacher's best label stands for a gold label that is missing.
-    """
-    if not isinstance(y, dict):
-        return y
-    gold = y["gold"]
-    best = ops.where(y["probabilities"][..., 0] > 0, y["ids"][..., 0], -1)
-    best = ops.cast(best if len(gold.shape) == 3 else best[..., 0], gold.dtype)
-    return ops.where(gold >= 0, gold, best)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import tensorflow as tf
 from keras import ops
 
 from keras_tagging import training
 from keras_tagging.data.named_columns import check_labelled, with_targets
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.encoding.batching import TrainingBatches
-from keras_tagging.models.calls import SentenceCalls
-from keras_tagging.models.distillation import check_unlabelled, with_unlabelled
-from keras_tagging.training import Distillation
+from keras_tagging.models.calls import SentenceCalls, of_any_size
+from keras_tagging.models.distillation import Distillation, with_unlabelled
 from keras_tagging.training.callbacks import (
     AveragedWeights,
     EpochOrder,
@@ -130,8 +130,11 @@ class TrainedOnSentences(SentenceCalls):
             distillation = Distillation(soft_targets, soft_weight, temperature)
             unannotated = as_sentences(x)
             x = distillation.labelled(unannotated, self.column_names)
-        if unlabelled is not None:
-            check_unlabelled(unlabelled, distillation)
+        if unlabelled is not None and distillation is None:
+            raise ValueError(
+                "unlabelled text is learnt as a teacher annotates it: give "
+                "soft_targets= too, those of the teacher for the training sentences"
+            )
         sentences = self.annotated(x)
         weights.check(sentences, fitting.token_budget is None and fitting.batch_size)
         if validation_split and validation_data:
@@ -293,13 +296,26 @@ class TrainedOnSentences(SentenceCalls):
         return {"seed": self.seed, **shapes, **chosen}
 
     def dataset(self, batches):
-        """The data for training: see `training.dataset`."""
-        return training.dataset(batches, training.token_signature(self.features))
+        """The batches as a `tf.data.Dataset`, for any backend; one pass is one epoch.
+
+        Of several processes that share batches, each reads the rows of its devices.
+        """
+
+        def rows():
+            for batch in batches:
+                yield tf.nest.map_structure(training.own_rows, batch)
+
+        signature = tf.nest.map_structure(of_any_size, next(iter(batches)))
+        data = tf.data.Dataset.from_generator(rows, output_signature=signature)
+        size = tf.data.experimental.assert_cardinality(len(batches))
+        return data.apply(size).prefetch(2)
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
     ):
         """The loss of a batch; with `l2`, and a share of the penalty of an epoch."""
+        if isinstance(y, dict) and not self.soft_share[0]:
+            y = y["gold"]  # to the last bit as without a teacher
         loss = self.batch_loss(super().compute_loss, y, y_pred, sample_weight)
         return self.penalised(loss, sample_weight)
 
@@ -311,6 +327,17 @@ class TrainedOnSentences(SentenceCalls):
             y, y_pred, sample_weight: as there.
         """
         return compiled(None, y, y_pred, sample_weight)
+
+    def joined_loss(self, gold, soft):
+        """The loss of gold targets and that of soft ones, and the losses of layers.
+
+        See `training.soft_cross_entropy`.
+
+        Args:
+            gold, soft: mean losses of the targets.
+        """
+        share, temperature = self.soft_share
+        return sum(self.losses, (1 - share) * gold + share * temperature**2 * soft)
 
     def prepared(self, sentences, keep, verbose):
         """The training sentences with everything that the model reads.

@@ -35,9 +35,6 @@ class WindowBatches:
         devices: above 1, rows of padding make each batch divisible by it.
     """
 
-    target_axes = 2
-    soft = None  # targets: see `EncodedSentences`
-
     def __init__(
         self,
         ids: np.ndarray,

@@ -73,6 +73,31 @@ def soft_cross_entropy(ids, probabilities, logits, temperature=1.0):
     return -ops.sum(probabilities * logs_of_ids, -1)
 
 
+def mean_soft_cross_entropy(ids, probabilities, logits, sample_weight, temperature):
+    """The mean of `soft_cross_entropy` over what counts, a scalar.
+
+    Args:
+        ids, probabilities, logits, temperature: as there.
+        sample_weight: `(batch, time)`, 0 in the padding.
+    """
+    losses = soft_cross_entropy(ids, probabilities, logits, temperature)
+    total = ops.sum(losses * sample_weight)
+    return total / ops.maximum(ops.sum(sample_weight), 1)
+
+
+def measured_targets(y):
+    """The label ids that the figures of training are measured with.
+
+    With soft targets, the teacher's best label stands for a gold label that is missing.
+    """
+    if not isinstance(y, dict):
+        return y
+    gold = y["gold"]
+    best = ops.where(y["probabilities"][..., 0] > 0, y["ids"][..., 0], -1)
+    best = ops.cast(best if len(gold.shape) == 3 else best[..., 0], gold.dtype)
+    return ops.where(gold >= 0, gold, best)
+
+
 class _TokenMean(keras.metrics.Mean):
     """A mean over tokens.
 

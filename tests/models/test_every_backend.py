@@ -10,7 +10,7 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import Sentence, SoftTargets, training
-from keras_tagging.training.distillation import fingerprint_of
+from keras_tagging.models.distillation import fingerprint_of
 from keras_tagging.vectors import WordVectors
 
 SMALLER = TINY | WORDS_ONLY

@@ -21,6 +21,7 @@ from models.parsers import (
 import keras_tagging
 from keras_tagging import Ensemble, SoftTargets
 from keras_tagging.data import Corpus
+from keras_tagging.models.distillation import Distillation
 from keras_tagging.transitions import gold_moves, legal_outputs, transition_system
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -135,7 +136,7 @@ def test_the_loss_of_a_batch(teacher, weight, temperature):
     batches = student.batches(given, student.settings.fitting)
     student.distil(
         batches,
-        keras_tagging.training.Distillation(targets, weight, temperature),
+        Distillation(targets, weight, temperature),
         given,
     )
     tokens, nodes, labels, y, mask = batches.arrays(np.arange(4))

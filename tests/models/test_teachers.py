@@ -148,15 +148,7 @@ def test_pupils_that_are_refused_before_anything_is_computed(teacher):
         "runs/ensemble, the teacher, has no column 'upos': theirs are 'tags'",
         student(columns, tags=("upos", "feats")),
     )
-    other = Corpus([Sentence(["a", "b"], ["X", "Y"])])
-    refused(r"knows none of the labels to learn in 'tags' \('X', 'Y'\)", student(other))
-    parser = keras_tagging.build("ffn-parser")
     refused("leave soft_targets= out", keras_tagging.build("segmenter"))
-    refused(
-        "holds a parser, which cannot teach a tagger",
-        student(),
-        Teacher(parser, "runs/p", ""),
-    )
 
 
 # Text without annotation

@@ -186,8 +186,6 @@ def test_errors_are_those_of_the_tagger(path):
             found.tag(given)
     with pytest.raises(ValueError, match="beta"):
         found.tag([], beta=-1)
-    with pytest.raises(ValueError, match=r"text, .*Pipeline\(segmenter, tagger=model"):
-        found.annotate("a b")
 
 
 # What it imports

@@ -12,8 +12,8 @@ from models.columns import columned
 import keras_tagging
 from keras_tagging import Sentence, SoftTargets
 from keras_tagging.encoding.label_columns import LabelColumn
-from keras_tagging.training import Distillation, soft_cross_entropy
-from keras_tagging.training.distillation import fingerprint_of
+from keras_tagging.models.distillation import Distillation, fingerprint_of
+from keras_tagging.training import soft_cross_entropy
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -135,27 +135,27 @@ def test_damaged_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes, message",
+    "changes",
     [
-        ({"offsets": np.array([0, 2, 1])}, "offsets must rise"),
-        ({"offsets": np.array([1, 2])}, "offsets must rise"),
-        ({"offsets": np.array([0.0, 2.0])}, "offsets must rise"),
-        ({"offsets": np.array([0, 3])}, "2 rows for 3 tokens"),
-        ({"ids": {None: np.array([[0], [2]])}}, "an id without one of 2"),
-        ({"ids": {None: np.array([[0], [-1]])}}, "an id without one of 2"),
-        ({"ids": {None: np.array([[0.0], [1.0]])}}, "ids are integers"),
-        ({"ids": {None: np.array([0, 1])}}, r"\(tokens, k\), not \(2,\)"),
-        ({"ids": {"upos": np.array([[0], [1]])}}, "each column needs labels"),
-        ({"probabilities": {None: np.array([[0.5], [1.5]])}}, "no probabilities"),
-        ({"probabilities": {None: np.array([[0.5], [-0.1]])}}, "no probabilities"),
-        ({"probabilities": {None: np.array([[0.5], [np.nan]])}}, "no probabilities"),
+        {"offsets": np.array([0, 2, 1])},
+        {"offsets": np.array([1, 2])},
+        {"offsets": np.array([0.0, 2.0])},
+        {"offsets": np.array([0, 3])},
+        {"ids": {None: np.array([[0], [2]])}},
+        {"ids": {None: np.array([[0], [-1]])}},
+        {"ids": {None: np.array([[0.0], [1.0]])}},
+        {"ids": {None: np.array([0, 1])}},
+        {"ids": {"upos": np.array([[0], [1]])}},
+        {"probabilities": {None: np.array([[0.5], [1.5]])}},
+        {"probabilities": {None: np.array([[0.5], [-0.1]])}},
+        {"probabilities": {None: np.array([[0.5], [np.nan]])}},
     ],
 )
-def test_arrays_that_are_no_soft_targets(changes, message):
+def test_arrays_that_are_no_soft_targets(changes):
     ids, values = np.array([[0], [1]]), np.array([[0.5], [1.0]])
     offsets = np.array([0, 2])
     whole = SoftTargets({None: "ab"}, {None: ids}, {None: values}, offsets, "")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="do not fit"):
         replace(whole, **changes)
 
 

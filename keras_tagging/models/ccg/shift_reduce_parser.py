@@ -4,10 +4,8 @@ from collections import UserDict
 
 import keras
 import numpy as np
-import tensorflow as tf
 from keras import ops
 
-from keras_tagging import training
 from keras_tagging.architectures.output import run_network
 from keras_tagging.ccg.grammar import of_fragments
 from keras_tagging.encoding.batching import ids_of
@@ -175,22 +173,10 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         return derivation_moves(self.scorer.system, derivations), chosen
 
     def dataset(self, batches):
-        """The data for training, with any backend; one pass is one epoch."""
-        tokens = training.token_signature(self.features)
-        system = self.scorer.system
-        nodes, labels = (
-            tf.TensorSpec((None, None, size), tf.int32)
-            for size in (system.num_nodes, system.num_labels)
-        )
-        targets, mask = (tf.TensorSpec((None, None), x) for x in (tf.int32, tf.float32))
-        data = training.streamed(
-            batches, tokens, nodes, labels, targets, mask, targets, mask
-        )
-
         def arranged(tokens, nodes, labels, moves, of_moves, tags, of_words):
             return (tokens, nodes, labels), (moves, tags), (of_moves, of_words)
 
-        return data.map(arranged)
+        return super().dataset(batches).map(arranged)
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
         """The mean cross-entropy of moves, plus that of categories."""

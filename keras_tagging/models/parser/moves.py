@@ -13,9 +13,8 @@ from keras_tagging.data.trees import trainable, trees_of
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
-from keras_tagging.models.distillation import without
+from keras_tagging.models.distillation import MOVES, without
 from keras_tagging.models.labels import some
-from keras_tagging.training.distillation import MOVES
 from keras_tagging.transitions import Moves, gold_moves, legal_outputs
 
 TREE = ("head", "deprel")
@@ -153,7 +152,6 @@ class LearnsMoves:
                 other trees.
         """
         column, targets = self.move_column, distillation.targets
-        distillation.check_columns([column.name])
         ids, values = distillation.softened(column)
         offsets, counts = batches.moves.offsets, np.diff(targets.offsets)
         soft = np.zeros((2, int(offsets[-1]), 1, ids.shape[1]))

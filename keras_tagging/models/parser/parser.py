@@ -18,12 +18,6 @@ from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.distillation import (
-    joined,
-    mean_soft,
-    measured_targets,
-    without_share,
-)
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser.bootstrap import bootstrap
@@ -303,17 +297,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         )
 
     def dataset(self, batches):
-        """The data for training, with any backend; one pass is one epoch."""
-        tokens = training.token_signature(self.features)
-        nodes, labels = (
-            tf.TensorSpec((None, None, size), tf.int32)
-            for size in (self.scorer.system.num_nodes, self.scorer.system.num_labels)
-        )
-        targets = training.target_signature(
-            batches, tf.TensorSpec((None, None), tf.int32)
-        )
-        mask = tf.TensorSpec((None, None), tf.float32)
-        data = training.streamed(batches, tokens, nodes, labels, targets, mask)
+        data = super().dataset(batches)
         return data.map(lambda *parts: (parts[:3], *parts[3:]))
 
     def check_student(self):
@@ -321,18 +305,19 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
         """The loss of the moves, and with soft targets that of a teacher's too."""
-        y = without_share(self, y)
         if not isinstance(y, dict):
             return compiled(None, y, y_pred, sample_weight)
         # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
         gold = self.loss(y["gold"], y_pred, 1.0 * sample_weight)
         soft = y["ids"][:, :, 0], y["probabilities"][:, :, 0]
-        soft = mean_soft(*soft, y_pred, sample_weight, self.soft_share[1])
-        return sum(self.losses, joined(self, gold, soft))
+        soft = training.mean_soft_cross_entropy(
+            *soft, y_pred, sample_weight, self.soft_share[1]
+        )
+        return self.joined_loss(gold, soft)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the moves."""
-        gold = measured_targets(y)
+        gold = training.measured_targets(y)
         return super().compute_metrics(x, gold, y_pred, sample_weight)
 
     def get_config(self):

@@ -18,13 +18,7 @@ from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models.distillation import (
-    joined,
-    mean_soft,
-    measured_targets,
-    without,
-    without_share,
-)
+from keras_tagging.models.distillation import without
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger import decoding, label_columns
 from keras_tagging.models.tagger.decoding import logits_of
@@ -198,9 +192,11 @@ class Tagger(MeasuredTagging, SentenceModel):
         label_columns.check_development(sentences, self.label_columns)
 
     def dataset(self, batches):
-        """The data for training: see `training.dataset`."""
-        tokens = training.token_signature(self.features)
-        return training.dataset(batches, tokens, reads_labels(self.network))
+        """The data for training; where the network reads labels, they are an input."""
+        data = super().dataset(batches)
+        if reads_labels(self.network):
+            data = data.map(lambda ids, targets, mask: ((ids, targets), targets, mask))
+        return data
 
     # Training
 
@@ -347,7 +343,6 @@ class Tagger(MeasuredTagging, SentenceModel):
             y_pred: what the network gave.
             sample_weight: `(batch, time)`, 0 in the padding.
         """
-        y = without_share(self, y)
         soft = y if isinstance(y, dict) else None
         if soft is None and self.column_names[0] is None:
             outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
@@ -366,11 +361,12 @@ class Tagger(MeasuredTagging, SentenceModel):
             if soft is not None:
                 ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
                 logits, temperature = logits_of(outputs), self.soft_share[1]
-                of_soft = of_soft + weight * mean_soft(
+                of_soft = of_soft + weight * training.mean_soft_cross_entropy(
                     ids, shares, logits, sample_weight, temperature
                 )
-        both = of_gold if soft is None else joined(self, of_gold, of_soft)
-        return sum(self.losses, both)
+        if soft is None:
+            return sum(self.losses, of_gold)
+        return self.joined_loss(of_gold, of_soft)
 
     def _column_loss(self, column, targets, outputs, sample_weight):
         if isinstance(outputs, dict) and "emissions" in outputs:
@@ -386,7 +382,7 @@ class Tagger(MeasuredTagging, SentenceModel):
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
-        gold = measured_targets(y)
+        gold = training.measured_targets(y)
         for i, column in enumerate(self.label_columns):
             targets = gold if column.name is None else gold[..., i]
             logits = logits_of(column.part(y_pred))
