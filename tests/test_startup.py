@@ -119,7 +119,7 @@ def with_keras(saved, tmp_path_factory):
     light = sum(name.split(".")[1] not in WITH_KERAS for name in names)
     steps = ["import keras_tagging", *names[:light], "keras_tagging.GRUCell"]
     steps += [
-        "assert 'keras_tagging.models' not in sys.modules",
+        "assert 'keras_tagging.models.tagger' not in sys.modules",
         f"import keras; model = keras.saving.load_model({saved[0]!r})",
         "keras_tagging.build('bigru', units=2)",
         # TensorFlow tells of its kernels, once it computes
