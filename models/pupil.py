@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 
 import keras_tagging
+from keras_tagging import SoftTargets
 from keras_tagging.data import read
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import heads_of
+from keras_tagging.models.distillation import fingerprint_of
 from keras_tagging.models.report import without_nan
-from keras_tagging.training import SoftTargets
-from keras_tagging.training.distillation import fingerprint_of
 
 #: each reads the training sentences and the text once
 EPOCHS = {"tagger": 3, "parser": 5}

@@ -30,12 +30,12 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 import keras_tagging
+from keras_tagging import SoftTargets
 from keras_tagging.data import read
 from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.data.named_columns import labels_of, with_labels
 from keras_tagging.data.trees import check_tree
 from keras_tagging.metrics import attachment_scores
-from keras_tagging.training import SoftTargets
 
 COLUMNS = ("upos", "xpos", "feats")
 ARC_UNITS, RELATION_UNITS, DROPOUT = 256, 128, 0.1
