@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from keras_tagging import SoftTargets
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.training import SoftTargets
 
 PATH = Path(__file__).parents[2] / "models" / "pupil.py"
 FIRST, SECOND = [["a"], ["b", "c"]], [["d", "e", "f"], ["g"]]
