@@ -81,9 +81,9 @@ class Architecture:
         Raises:
             ValueError: for an unknown name, with the nearest one.
         """
-        known = sorted([*self.keywords, *others])
+        keywords = sorted([*self.keywords, *others])
         for name in names:
-            check_known(f"{self.name} keyword", name, known)
+            check_known(f"{self.name} keyword", name, keywords)
 
     def settings(
         self,

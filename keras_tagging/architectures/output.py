@@ -161,8 +161,8 @@ def path_loss(crf, y_true, outputs, sample_weight, weighted=False):
         weighted: whether real tokens have other weights than 1.
     """
     if weighted:
-        given = outputs["emissions"], y_true, sample_weight > 0
-        total = ops.sum(sample_weight * crf.token_log_likelihoods(*given))
+        arguments = outputs["emissions"], y_true, sample_weight > 0
+        total = ops.sum(sample_weight * crf.token_log_likelihoods(*arguments))
         return -total / ops.maximum(ops.sum(sample_weight), keras.config.epsilon())
     paths = crf.log_likelihood(outputs["emissions"], y_true, sample_weight > 0)
     return -ops.sum(paths) / ops.maximum(ops.sum(sample_weight), 1)

@@ -133,7 +133,7 @@ class ShortcutBlockCell(LayeredCell):
         places = {internal, output}
         super().__init__(units, **kwargs)
         self.could_read = places != {None}
-        self._given = {
+        self._options = {
             "internal": internal,
             "output": output,
             "gate": gate,
@@ -295,7 +295,7 @@ class ShortcutBlockCell(LayeredCell):
 
     def get_config(self):
         options = config_of(self, "self_connection", "mapping", "bernoulli_p")
-        return {**super().get_config(), **options, **self._given}
+        return {**super().get_config(), **options, **self._options}
 
 
 def connect(place, value, parts):

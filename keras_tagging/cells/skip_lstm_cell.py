@@ -94,7 +94,7 @@ class SkipLSTMCell(LayeredCell):
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
         self.could_read = skip is not None
-        self._given = skip, gate
+        self._skip_and_gate = skip, gate
         if not self.appended_inputs:
             skip = gate = None
         self.skip = skip
@@ -190,7 +190,7 @@ class SkipLSTMCell(LayeredCell):
         return config if layer > 1 else {**config, "skip": None, "gate": None}
 
     def get_config(self):
-        skip, gate = self._given
+        skip, gate = self._skip_and_gate
         options = {"skip": skip, "gate": gate}
         options |= config_of(self, "mapping", "forget_bias")
         return {**super().get_config(), **options}

@@ -5,6 +5,7 @@ library as an argument, as `keras_tagging.transitions` does, builds a graph.
 """
 
 from collections.abc import Sequence
+from functools import partialmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,11 +243,8 @@ class Arrays:
             return x
         return self.node("Cast", x, dtype=dtype, to=TYPES[dtype])
 
-    def exp(self, x):
-        return self.node("Exp", x)
-
-    def log(self, x):
-        return self.node("Log", x)
+    exp = partialmethod(node, "Exp")
+    log = partialmethod(node, "Log")
 
     # Products and sums
 
@@ -272,8 +270,7 @@ class Arrays:
     def max(self, x, axis=None, keepdims=False):
         return self.reduce("ReduceMax", x, axis, keepdims)
 
-    def isnan(self, x):
-        return self.node("IsNaN", x, dtype="bool")
+    isnan = partialmethod(node, "IsNaN", dtype="bool")
 
     def argmax(self, x, axis=-1, keepdims=False):
         return self.node("ArgMax", x, dtype="int64", axis=axis, keepdims=int(keepdims))
@@ -424,16 +421,14 @@ class Arrays:
     def zeros(self, shape, dtype="float32"):
         return self.broadcast_to(np.zeros((), dtype), shape)
 
-    def _like(self, x, value):
+    def zeros_like(self, x, dtype=None, value=0):
         x = self.asarray(x)
         lengths = self.node("Shape", x.like or x, dtype="int64")
-        return self.broadcast_to(self.asarray(np.array(value), x.dtype), lengths)
+        value = self.asarray(np.array(value), dtype or x.dtype)
+        return self.broadcast_to(value, lengths)
 
-    def zeros_like(self, x):
-        return self._like(x, 0)
-
-    def ones_like(self, x):
-        return self._like(x, 1)
+    def ones_like(self, x, dtype=None):
+        return self.zeros_like(x, dtype, value=1)
 
     def arange(self, count, dtype="int32"):
         ends = (np.array(0), count, np.array(1))

@@ -89,12 +89,12 @@ class Request:
         real = xp.expand_dims(self.real, -1) if last else self.real
         return xp.where(real, array, nothing)
 
-    def ids(self, features) -> list[Array]:
+    def ids(self, model) -> list[Array]:
         """The inputs of a network: ids `(batch, time, features)`, 0 in the padding.
 
         With a character network letters `(distinct tokens + 1, characters)` follow.
         """
-        shared = self.shared if self._reads(features) else {}
+        features, shared = model.features, self.shared if model is self.reader else {}
         others = [name for name in shared if name != IDS]
         ids = ids_of_strings(self.xp, features, self.strings, others, shared.get(IDS))
         ids, *letters = ids.values() if features.letters else [ids]
@@ -103,19 +103,14 @@ class Request:
         ids.shape = (None, None, len(features.names))
         return [ids, *letters]
 
-    def _reads(self, features) -> bool:
-        """Whether features are those of the model that reads what is shared."""
-        return features is getattr(self.reader, "features", None)
-
     def run(self, tracer: Tracer, model):
         """The outputs of the network of a model, which may read what is shared."""
-        for name, array in self.shared.items() if self._reads(model.features) else ():
-            if name == IDS:
-                continue
+        for name in self.shared.keys() - {IDS} if model is self.reader else ():
             layer = model.network.get_layer(f"{name}_embedding")
             # vectors stand for the rows of their table, ids for those of words
-            tracer.give(layer.output if name == VECTOR else layer.input, array)
-        return run_network(tracer, model.network, self.ids(model.features))
+            tensor = layer.output if name == VECTOR else layer.input
+            tracer.give(tensor, self.shared[name])
+        return run_network(tracer, model.network, self.ids(model))
 
     def answer(self, array: Array) -> Array:
         """The answer, without the row and the step that were added."""
@@ -215,31 +210,30 @@ def column_answer(xp, request, outputs, labels, top_k, ranked=None):
 
 def tree_graph(xp: Arrays, model, top_k: int):
     """The graph of a parser: see `models.export`."""
-    return of_words(xp, model, lambda request: trees_of(xp, request, model))
 
+    def answer(request):
+        answers, tokens, tracer = {}, [], Tracer(xp, LAYERS)
+        strings, members = request.strings, getattr(model, "members", [model])
+        joint = JointScorer([x.scorer for x in members], [x.labels for x in members])
+        with unchanged(model):
+            for member in members:
+                request.strings = dict(strings)
+                for name in set(member.features.columns) - set(member.input_columns):
+                    # the tags of its own tagger
+                    tags = tags_of(xp, request, member.tagger, 1)["tags"]
+                    request.strings[name] = tags
+                    if member is model:
+                        answers["predicted_tags"] = tags
+                tokens.append(request.run(tracer, member))
+            lengths = xp.sum(request.real, 1)
+            lengths.shape = (None,)
+            heads, labels = parsed(tracer, joint, tokens, lengths)
+        names = np.array(["", *model.labels], object)
+        answers["heads"] = xp.where(request.real, heads, -1)
+        answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
+        return answers
 
-def trees_of(xp, request, model):
-    """The outputs of a parser, with the row and the step that were added."""
-    answers, tokens, tracer = {}, [], Tracer(xp, LAYERS)
-    strings, members = request.strings, getattr(model, "members", [model])
-    joint = JointScorer([x.scorer for x in members], [x.labels for x in members])
-    with unchanged(model):
-        for member in members:
-            request.strings = dict(strings)
-            for name in set(member.features.columns) - set(member.input_columns):
-                # the tags of its own tagger
-                tags = tags_of(xp, request, member.tagger, 1)["tags"]
-                request.strings[name] = tags
-                if member is model:
-                    answers["predicted_tags"] = tags
-            tokens.append(request.run(tracer, member))
-        lengths = xp.sum(request.real, 1)
-        lengths.shape = (None,)
-        heads, labels = parsed(tracer, joint, tokens, lengths)
-    names = np.array(["", *model.labels], object)
-    answers["heads"] = xp.where(request.real, heads, -1)
-    answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
-    return answers
+    return of_words(xp, model, answer)
 
 
 def derivation_graph(xp: Arrays, model, top_k: int):

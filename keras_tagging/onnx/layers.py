@@ -16,11 +16,6 @@ from keras_tagging.onnx.arrays import Array
 from keras_tagging.onnx.quantisation import int8_products
 
 
-def dropout(tracer, layer, inputs, **_):
-    """Nothing, outside of training."""
-    return inputs
-
-
 def convolution(tracer, layer, inputs):
     """A `Conv1D`: the product of a kernel and the neighbours of each position."""
     plain = (layer.strides, layer.dilation_rate, layer.padding, layer.groups)
@@ -174,15 +169,8 @@ def _gru(xp, cell, sequences, mask, backwards):
     if cell.update == "new":  # 1 - sigmoid(x) = sigmoid(-x)
         for weights in (kernel, recurrent, bias):
             weights[0] *= -1
-    return _run(
-        xp,
-        "GRU",
-        (kernel, recurrent, bias),
-        sequences,
-        mask,
-        backwards,
-        linear_before_reset=0,
-    )
+    # its products with h_tm1 come after the reset gate, which is the default
+    return _run(xp, "GRU", (kernel, recurrent, bias), sequences, mask, backwards)
 
 
 def _lstm(xp, cell, sequences, mask, backwards):
@@ -204,7 +192,7 @@ def _weights(cell, gates):
     return [*matrices, bias.reshape(gates, cell.units).copy()]
 
 
-def _run(xp, operation, weights, sequences, mask, backwards, **attributes):
+def _run(xp, operation, weights, sequences, mask, backwards):
     kernel, recurrent, bias = weights
     units = bias.shape[1]
     flat = [w.reshape(1, w.shape[0] * units, -1) for w in (kernel, recurrent)]
@@ -219,7 +207,6 @@ def _run(xp, operation, weights, sequences, mask, backwards, **attributes):
         outputs=2,
         hidden_size=units,
         direction="reverse" if backwards else "forward",
-        **attributes,
     )
     outputs = xp.transpose(xp.squeeze(outputs, 1), (1, 0, 2))
     outputs.shape = (None, None, units)
@@ -233,7 +220,8 @@ def refuse_recurrent(tracer, layer, *_, **__):
 
 
 LAYERS = {
-    keras.layers.Dropout: dropout,
+    # nothing, outside of training
+    keras.layers.Dropout: lambda tracer, layer, inputs, **_: inputs,
     keras.layers.Conv1D: convolution,
     ProjectedRNN: projected_rnn,
     keras.layers.RNN: refuse_recurrent,

@@ -45,9 +45,9 @@ def find(op: keras.Operation):
         return None
     attributes = [*inspect.signature(type(op).__init__).parameters][1:]
 
-    def call(xp, op, *args):
+    def call(xp, op, *args, **options):
         values = (getattr(op, x) for x in attributes if x != "name")
-        return method(xp, *args, *values)
+        return method(xp, *args, *values, **options)
 
     return call
 
@@ -106,11 +106,6 @@ def hard_sigmoid(xp, op, x):
 @operation("NanToNum")
 def nan_to_num(xp, op, x):
     return xp.where(xp.isnan(x), 0.0, x)
-
-
-@operation("Clip")
-def clip(xp, op, x):
-    return xp.minimum(xp.maximum(x, op.x_min), op.x_max)
 
 
 @operation("Softmax", "LogSoftmax")
@@ -187,16 +182,6 @@ def repeat(xp, op, x):
     shape = [0 if n is None else n for n in x.shape]
     shape[axis] = -1
     return xp.reshape(xp.tile(wide, times), shape)
-
-
-@operation("ZerosLike")
-def zeros_like(xp, op, x, dtype=None):
-    return xp.zeros_like(x if dtype is None else xp.cast(x, dtype))
-
-
-@operation("OnesLike")
-def ones_like(xp, op, x, dtype=None):
-    return xp.ones_like(x if dtype is None else xp.cast(x, dtype))
 
 
 @operation("FullLike")

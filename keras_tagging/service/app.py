@@ -105,8 +105,11 @@ class Service:
                 answer = partial(self._annotate, kind.route)
                 types = schemas.TYPES[kind.reads]
                 post(f"/{kind.route}", f"Ask a {kind.name}.", answer, *types)
-        get("/v2", "The service.", lambda _: _json(open_inference.server()), dict)
-        get("/v2/health/live", "It is live.", lambda _: _json({"live": True}), dict)
+        about = {"name": "keras-tagging", "version": version("keras-tagging")}
+        about["extensions"] = []
+        get("/v2", "The service.", lambda _: JSONResponse(about), dict)
+        live = {"live": True}
+        get("/v2/health/live", "It is live.", lambda _: JSONResponse(live), dict)
         get("/v2/health/ready", "Whether it is ready.", self._state, dict)
         for path in (MODEL, f"{MODEL}/versions/{open_inference.VERSION}"):
             get(path, "What it reads and gives.", self._about, dict)
@@ -189,24 +192,26 @@ class Service:
         labels["model"] = model.name
         items, names = open_inference.read(model, body, self._max_tokens)
         answers = await self._answers(model, items, names)
-        return _json(open_inference.answer(model, body, names, answers))
+        return JSONResponse(open_inference.answer(model, body, names, answers))
 
     # Routes that tell about the service
 
     def _listed(self, request):
         fields = schemas.AboutModel.model_fields
-        models = [{n: getattr(m, n) for n in fields} for m in self._models.values()]
-        models = [{**about, "outputs": [*about["outputs"]]} for about in models]
-        return _json({"models": models, "max_tokens": self._max_tokens})
+        models = [
+            {name: getattr(m, name) for name in fields} | {"outputs": [*m.outputs]}
+            for m in self._models.values()
+        ]
+        return JSONResponse({"models": models, "max_tokens": self._max_tokens})
 
     def _counted(self, request):
         return Response(self._metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     def _document(self, request):
-        return _json(schemas.document(self._operations))
+        return JSONResponse(schemas.document(self._operations))
 
     def _about(self, request):
-        return _json(open_inference.metadata(self._model(request)))
+        return JSONResponse(open_inference.metadata(self._model(request)))
 
     def _state(self, request):
         ready = any(worker.ready for worker in self._workers)
@@ -249,8 +254,3 @@ async def _while_connected(request: Request, answering) -> Response:
     finally:
         for task in tasks:
             task.cancel()
-
-
-def _json(content) -> Response:
-    content = json.dumps(content, ensure_ascii=False).encode()
-    return Response(content, media_type="application/json")

@@ -3,7 +3,6 @@
 https://github.com/kserve/open-inference-protocol
 """
 
-from importlib.metadata import version
 from itertools import chain
 
 from keras_tagging.service.json_protocol import as_conllu, check_size, sentences
@@ -13,15 +12,6 @@ from keras_tagging.service.worker import Model
 
 VERSION = "1"  # of each model; there is no other
 TYPES = {"string": "BYTES", "float": "FP32", "int32": "INT32"}
-
-
-def server() -> dict:
-    """The answer to `GET /v2`."""
-    return {
-        "name": "keras-tagging",
-        "version": version("keras-tagging"),
-        "extensions": [],
-    }
 
 
 def metadata(model: Model) -> dict:

@@ -39,18 +39,6 @@ def test_untold_it_is_the_cell_of_layer_1(name):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("name", READING)
-def test_what_was_asked_for_is_kept(name):
-    """A cell that reads nothing yet is the prototype of the layers that will."""
-    untold, told = make(CASES[name], appended_inputs=False), make(CASES[name])
-    assert not untold.get_config()["appended_inputs"]
-    assert CASES[name].settings.items() <= untold.get_config().items()
-    for layer in (1, 2, 3, 4):
-        ours, others = untold.for_layer(layer), told.for_layer(layer)
-        assert ours.pop("name") and others.pop("name") and ours == others
-        assert ours["appended_inputs"] == (layer > 1)
-
-
 @pytest.mark.parametrize("name", ["outputs-joint", "mixed-cell-shortcut"])
 def test_configurations_without_the_keyword_read_what_is_appended(name):
     """So were cells saved before there was the keyword."""

@@ -225,27 +225,6 @@ def test_what_is_switched_off_leaves_a_simpler_cell(case, change, simpler, gate)
     assert_equal_steps(build_with(make(case), change(cell, weights)), other)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"skip": "gates", "gate": None},
-        {"skip": "gates", "gate": None, "mapping": "tanh"},
-        {"skip": "internals", "gate": None},
-        {"skip": "internals", "gate": "vertical"},
-        {"skip": "outputs", "gate": None},
-        {"skip": "outputs", "gate": "exclusive", "mapping": "tanh"},
-    ],
-    ids=str,
-)
-def test_skipped_output_of_zero_equals_no_skip(settings):
-    cell = build(make(skip(**settings)))
-    plain = build_with(make(skip(skip=None, gate=None)), weights_of(cell))
-    inputs = INPUTS.copy()
-    inputs[:, FEATURES:] = 0
-    assert_equal_steps(cell, plain, inputs)
-    assert_other_steps(cell, plain)
-
-
 @BLOCKS
 def test_open_highway_gate_gives_the_shortcut_alone(kind):
     settings = kind(internal="highway", output="highway")
@@ -254,48 +233,6 @@ def test_open_highway_gate_gives_the_shortcut_alone(kind):
     cell = build_with(make(settings), weights)
     for state in after_step(cell, INPUTS[:, : width(cell)], random_states(cell)):
         np.testing.assert_allclose(state, INPUTS[:, FEATURES : width(cell)], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"internal": "highway", "output": "plain"},
-        {"internal": None},
-        {"output": None},
-        NO_SHORTCUT,
-        {"gate": "recurrent"},
-        {"gate": "linear"},
-    ],
-    ids=str,
-)
-def test_mixed_block_that_forgets_equals_the_shortcut_block(settings):
-    cell = build(make(mixed(**settings)))
-    weights = weights_of(cell)
-    forgetful = build_with(
-        make(mixed(**settings)), with_gate_at(cell, weights, "f", SHUT)
-    )
-    gates_alone = {name: w for name, w in weights.items() if "gate" in name}
-    other = build_with(
-        make(block(**settings)), without_gate(cell, weights, "f") | gates_alone
-    )
-    states = random_states(cell)
-    inputs = INPUTS[:, : width(cell)]
-    (found, _), (expected,) = (
-        after_step(each, inputs, states[: len(each.get_initial_state(1))])
-        for each in (forgetful, other)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-    assert abs(after_step(cell, inputs, states)[0] - found).max() > 1e-2
-
-
-@pytest.mark.parametrize("peepholes", [False, True])
-def test_a_cell_of_zeros_below_equals_the_first_layer(peepholes):
-    cell = build(make(highway_lstm(peepholes=peepholes)))
-    first = make(highway_lstm(peepholes=peepholes), depth_gate=False)
-    inputs = INPUTS.copy()
-    inputs[:, FEATURES:] = 0
-    assert_equal_steps(cell, build_with(first, weights_of(cell)), inputs)
 
 
 def test_coupled_rhn_of_depth_1_equals_a_gru_that_never_resets():
@@ -341,23 +278,3 @@ def test_rhn_of_depth_2_by_hand(coupled, output_gate, expected):
     cell.set_weights([weights[w.name] for w in cell.weights])
     (found,) = after_step(cell, np.ones((1, 1), "float32"), [np.full((1, 1), 0.4)])
     np.testing.assert_allclose(found, [[expected]], rtol=1e-4)
-
-
-def test_rhn_matrices_of_a_micro_step_read_the_one_before():
-    """With t = c = 1, s_l = s_{l-1} + tanh(R^l s_{l-1} + b): sums of tanhs."""
-    cell = rhn().cell_class(1, depth=3, output_gate=False)
-    cell.build((None, 1))
-    weights = {w.name: np.zeros(w.shape) for w in cell.weights}
-    for bias in ("bias", "bias_2", "bias_3"):
-        weights[bias][1:] = OPEN
-    weights["kernel"][0, 0] = 2.0
-    weights["recurrent_kernel"][0, 0] = 0.5
-    weights["recurrent_kernel_2"][0, 0] = -1.0
-    weights["recurrent_kernel_3"][0, 0] = 3.0
-    cell.set_weights([weights[w.name] for w in cell.weights])
-    s_1 = 0.4 + np.tanh(2.0 * 0.3 + 0.5 * 0.4)
-    s_2 = s_1 + np.tanh(-s_1)
-    expected = s_2 + np.tanh(3 * s_2)
-    inputs = np.full((1, 1), 0.3, "float32")
-    (found,) = after_step(cell, inputs, [np.full((1, 1), 0.4, "float32")])
-    np.testing.assert_allclose(found, [[expected]], rtol=1e-5)

@@ -18,7 +18,7 @@ from keras_tagging.cells import (
     SkipLSTMCell,
     SkipStackCell,
 )
-from keras_tagging.layers import BidirectionalStack, ProjectedRNN, TransitionScorer
+from keras_tagging.layers import ProjectedRNN, TransitionScorer
 
 BATCH, TIME = 2, 3
 NAMED = ("coupled-lstm", "outputs-joint", "internals-exclusive", "block", "mixed")
@@ -160,22 +160,6 @@ def test_one_training_step_equals_the_stock_layers(name):
     for start, ours, stock in zip(before, *after, strict=True):
         assert (abs(ours - start).max(axis=0) > 1e-7).all()
         np.testing.assert_allclose(ours, stock, atol=1e-5)
-
-
-@pytest.mark.one_backend
-def test_keras_file_round_trip(tmp_path):
-    inputs = keras.Input((None, FEATURES))
-    cell = GRUCell(UNITS, seed=7, **RATES)
-    model = keras.Model(inputs, BidirectionalStack(cell, num_layers=2)(inputs))
-    x = random_inputs(BATCH, TIME, FEATURES)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    found, expected = (ops.convert_to_numpy(each(x)) for each in (again, model))
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    stack = again.layers[-1]
-    cells = [rnn.cell for rnn in (*stack.forward_layers, *stack.backward_layers)]
-    assert len({cell.seed for cell in cells}) == 4
-    assert {(cell.dropout, cell.recurrent_dropout) for cell in cells} == {(0.5, 0.5)}
 
 
 @pytest.mark.one_backend

@@ -38,24 +38,6 @@ def test_every_weight_is_regularized_and_constrained_as_its_kind(name):
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-@pytest.mark.one_backend
-@pytest.mark.parametrize("name", ["outputs-joint", "gru", "feed-forward"])
-def test_config_round_trip(name):
-    cell = make(
-        CASES[name],
-        kernel_regularizer="l2",
-        recurrent_regularizer=keras.regularizers.L1L2(0.1, 0.2),
-        bias_regularizer="l1",
-        kernel_constraint="max_norm",
-        recurrent_constraint=keras.constraints.UnitNorm(axis=1),
-        bias_constraint="non_neg",
-    )
-    config = cell.get_config()
-    again = type(cell).from_config(config)
-    assert again.get_config() == config
-    assert again.recurrent_regularizer.l2 == 0.2 and again.bias_constraint is not None
-
-
 def test_training_keeps_to_them():
     """In a stack, whose kernels have a gradient made outside of the loop."""
     cell = make(

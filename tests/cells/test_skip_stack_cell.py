@@ -93,21 +93,6 @@ def test_cells_without_skips_may_differ():
     assert layer(random_sentences(FEATURES)).shape == (len(LENGTHS), UNITS)
 
 
-def test_keras_file_round_trip(tmp_path):
-    layer = make_layer("mixed-cell-shortcut")
-    inputs, masks = keras.Input((None, UNITS)), keras.Input((None,), dtype="bool")
-    model = keras.Model([inputs, masks], layer(inputs, mask=masks))
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras").layers[-1]
-    cells = again.forward_layer.cell.cells
-    assert [cell.reads for cell in cells] == [(), ("skip",), ("skip", "skip_cell")]
-    assert len({id(cell) for cell in cells}) == 3
-    x = random_sentences(UNITS)
-    with op_by_op():
-        outputs = layer(x, mask=MASK), again(x, mask=MASK)
-    np.testing.assert_array_equal(*map(ops.convert_to_numpy, outputs))
-
-
 @pytest.mark.one_backend
 def test_dtype_is_that_of_the_cells():
     cells = [make(CASES["block"], dtype="mixed_bfloat16") for _ in range(2)]

@@ -42,14 +42,6 @@ def test_scores_are_those_of_the_equations():
         assert (row[:length, length + 1 :] < -1e4).all()
 
 
-def test_it_is_made_again_from_its_configuration():
-    layer = BiaffineHeads(6, dropout=0.2, seed=3, activation="relu")
-    again = BiaffineHeads.from_config(layer.get_config())
-    assert again.get_config() == layer.get_config()
-    x = np.ones((1, 2, 4), "float32")
-    assert tuple(again(x).shape) == again.compute_output_shape((1, 2, 4))
-
-
 def test_gradients_reach_every_weight():
     layer = BiaffineHeads(3)
     rng = np.random.default_rng(2)

@@ -28,12 +28,6 @@ def make(merge="layer", num_layers=2, **kwargs):
     return randomize(stack)
 
 
-def layer_weights(stack):
-    """The weights as the reference takes them: (forward, backward) a layer."""
-    layers = zip(stack.forward_layers, stack.backward_layers, strict=True)
-    return [tuple(rnn.get_weights() for rnn in pair) for pair in layers]
-
-
 @pytest.mark.one_backend
 @pytest.mark.parametrize("seed", [None, 11])
 def test_copies_start_from_different_weights(seed):
@@ -49,17 +43,6 @@ def test_copies_start_from_different_weights(seed):
     assert len(blocks) == 2 * 4 * 3
     for i, block in enumerate(blocks):
         assert all(abs(block - other).max() > 1e-2 for other in blocks[:i])
-
-
-@pytest.mark.one_backend
-def test_seeded_initializers_repeat():
-    cell = GRUCell(UNITS, recurrent_initializer=keras.initializers.Orthogonal(seed=1))
-    first, second = (BidirectionalStack(cell) for _ in range(2))
-    for stack in (first, second):
-        stack.build((None, None, FEATURES))
-    for one, other in zip(layer_weights(first), layer_weights(second), strict=True):
-        for direction in range(2):
-            np.testing.assert_array_equal(one[direction][1], other[direction][1])
 
 
 def test_dropout_only_in_training_and_repeatable_by_seed():

@@ -63,15 +63,6 @@ def test_equals_the_papers_equations(kind):
 
 
 @EVERY
-def test_padding_and_other_tokens_change_nothing(kind):
-    layer = encoder(kind)
-    together = run(layer, padded(TOKENS, 11))
-    for token, row in zip(TOKENS, together, strict=True):
-        alone = run(layer, padded([token], max(1, len(token))))[0]
-        np.testing.assert_allclose(row, alone, rtol=1e-5, atol=1e-6)
-
-
-@EVERY
 def test_every_weight_has_a_gradient_and_padding_has_none(kind):
     layer = encoder(kind)
     letters = ops.convert_to_tensor(padded(TOKENS))
@@ -107,25 +98,6 @@ def test_the_two_directions_start_with_other_weights(kind):
 
 
 @EVERY
-def test_configuration(kind):
-    options = {
-        "embeddings_initializer": keras.initializers.RandomNormal(seed=3),
-        "kernel_initializer": keras.initializers.GlorotUniform(seed=4),
-        "dropout": 0.25,
-        "seed": 5,
-        "name": "letters",
-    }
-    layer = encoder(kind, **options)
-    again = CharacterEncoder.from_config(layer.get_config())
-    assert again.get_config() == layer.get_config()
-    again.build((None, None))
-    again.set_weights(layer.get_weights())
-    np.testing.assert_array_equal(
-        run(again, padded(TOKENS)), run(layer, padded(TOKENS))
-    )
-
-
-@EVERY
 def test_dropout_is_of_training_alone(kind):
     layer = encoder(kind, dropout=0.5, seed=1)
     letters = padded(TOKENS)
@@ -141,19 +113,6 @@ def test_half_precision(kind):
     assert keras.backend.standardize_dtype(found.dtype) == "bfloat16"
     found = ops.convert_to_numpy(ops.cast(found, "float32"))
     np.testing.assert_allclose(found, expected(layer, TOKENS), atol=0.05)
-
-
-@pytest.mark.one_backend
-def test_saved_in_a_functional_model(tmp_path):
-    letters = keras.Input((None,), dtype="int32")
-    outputs = CharacterEncoder(7, UNITS, embedding_dim=SIZE, seed=1)(letters)
-    model = keras.Model(letters, outputs)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    letters = padded(TOKENS)
-    np.testing.assert_array_equal(
-        again.predict(letters, verbose=0), model.predict(letters, verbose=0)
-    )
 
 
 def test_unknown_kind():

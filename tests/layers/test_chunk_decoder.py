@@ -159,24 +159,6 @@ def test_without_a_consistent_path_there_is_still_one_tag_a_token():
     assert array(ChunkDecoder(tags)(np.ones((1, 2, 2), "float32"))).tolist() == [[0, 1]]
 
 
-def test_in_a_model_and_its_file(tmp_path):
-    ids = keras.Input((None,), dtype="int32")
-    x = keras.layers.Embedding(9, 5, mask_zero=True)(ids)
-    outputs = ChunkDecoder(TAGS["iob2"], from_logits=True)(x)
-    model = keras.Model(ids, outputs)
-    assert outputs.dtype == "int32" and outputs.shape == (None, None)
-    tokens = np.random.default_rng(0).integers(1, 9, MASK.shape) * MASK
-    model.layers[1].set_weights([random_scores("iob2", 5)[:3, :3].reshape(9, 5)])
-    found = model.predict(tokens, verbose=0)
-    logits = array(model.layers[1](tokens))
-    expected = array(ChunkDecoder(TAGS["iob2"], from_logits=True)(logits, mask=MASK))
-    np.testing.assert_array_equal(found, expected)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    assert again.layers[-1].get_config() == model.layers[-1].get_config()
-    np.testing.assert_array_equal(again.predict(tokens, verbose=0), found)
-
-
 @pytest.mark.one_backend
 def test_another_number_of_tags_is_refused():
     with pytest.raises(ValueError, match="4 scores for 5 tags"):

@@ -119,19 +119,6 @@ def test_dropout_only_in_training_and_repeatable_by_seed():
     )
 
 
-def test_keras_file_round_trip(tmp_path):
-    initial = {"kernel_initializer": "he_normal", "bias_initializer": "ones"}
-    model = as_model(make(3, True, dropout=0.25, seed=3, **initial))
-    expected = model.predict([random_inputs(), MASK], verbose=0)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    found = again.predict([random_inputs(), MASK], verbose=0)
-    np.testing.assert_array_equal(found, expected)
-    layer = again.layers[-1]
-    assert layer.get_config() == model.layers[-1].get_config()
-    assert (layer.size, layer.gated, layer.dropout, layer.seed) == (3, True, 0.25, 3)
-
-
 @pytest.mark.one_backend
 @pytest.mark.parametrize("size", [-1, 2])
 def test_a_size_that_is_not_odd_is_refused(size):

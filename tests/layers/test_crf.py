@@ -19,9 +19,6 @@ HOLES = np.array([[1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 1, 0]] * 2, dtype=
 MASKS = pytest.mark.parametrize(
     "mask", [MASK, WHOLE, HOLES], ids=["padding", "whole", "holes"]
 )
-on_tensorflow = pytest.mark.skipif(
-    keras.backend.backend() != "tensorflow", reason="uses TensorFlow itself"
-)
 
 
 def random_crf(seed=0, scale=1.5, num_tags=NUM_TAGS):
@@ -98,7 +95,7 @@ def test_marginals_and_best_path(mask, in_model):
 
 
 @pytest.mark.one_backend
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_many_random_fields(seed):
     layer = random_crf(seed, scale=3)
     emissions = random_emissions(100 + seed, scale=1)
@@ -141,21 +138,6 @@ def test_without_transitions_it_is_a_softmax():
     gold = np.take_along_axis(expected, tags[:, :, None], -1)[:, :, 0]
     found = array(layer.log_likelihood(emissions, tags, MASK))
     np.testing.assert_allclose(found, (gold * MASK).sum(-1), rtol=1e-4)
-
-
-def test_what_stands_in_the_padding_does_not_matter():
-    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
-    spoilt = np.where(MASK[:, :, None], emissions, 1e3 * random_emissions(9))
-    other_tags = np.where(MASK, tags, 0)
-    for method, arguments in (
-        ("log_likelihood", [(emissions, tags), (spoilt, other_tags)]),
-        ("log_partition", [(emissions,), (spoilt,)]),
-        ("viterbi", [(emissions,), (spoilt,)]),
-    ):
-        one, other = (array(getattr(layer, method)(*a, MASK)) for a in arguments)
-        np.testing.assert_array_equal(one, other)
-    one, other = (array(layer.log_marginals(x, MASK)) for x in (emissions, spoilt))
-    np.testing.assert_array_equal(one[MASK], other[MASK])
 
 
 def test_in_training_the_tags_have_the_best_marginals():
@@ -231,17 +213,6 @@ def likelihood_and_gradients(layer, emissions, tags, mask):
     return float(array(total())), gradients(variables, total)
 
 
-def test_gradient_is_the_gold_less_the_expected_counts():
-    """By the emissions: gold - marginal, where the gold of -1 is its own marginal."""
-    layer, emissions, tags = random_crf(), random_emissions(), random_tags(2, 0)
-    _, (found, *_) = likelihood_and_gradients(layer, emissions, tags, MASK)
-    gold = np.eye(NUM_TAGS)[tags]
-    for i, n in enumerate(LENGTHS):
-        marginals = reference.marginals(emissions[i, :n], layer.get_weights())
-        np.testing.assert_allclose(found[i, :n], gold[i, :n] - marginals, atol=1e-5)
-        np.testing.assert_array_equal(found[i, n:], 0)
-
-
 def test_gradients_equal_finite_differences():
     """Of the reference, by every weight and emission, with unknown gold tags."""
     layer, emissions, tags = random_crf(), random_emissions(), random_tags()
@@ -272,14 +243,13 @@ def test_gradients_equal_finite_differences():
 # Keras
 
 
-@on_tensorflow
-@pytest.mark.parametrize("jit_compile", [False, True], ids=["graph", "xla"])
-def test_compiled_by_tensorflow_it_is_the_same(jit_compile):
+@pytest.mark.one_backend
+def test_compiled_by_tensorflow_it_is_the_same():
     import tensorflow as tf
 
     layer, emissions, tags = random_crf(), random_emissions(), random_tags()
 
-    @tf.function(jit_compile=jit_compile)
+    @tf.function(jit_compile=True)
     def everything(emissions, tags, mask):
         with tf.GradientTape() as tape:
             found = tf.reduce_sum(layer.log_likelihood(emissions, tags, mask))
@@ -300,22 +270,3 @@ def test_compiled_by_tensorflow_it_is_the_same(jit_compile):
     np.testing.assert_allclose(
         outputs["logits"][MASK], eager["logits"][MASK], atol=1e-5
     )
-
-
-def test_keras_file_round_trip(tmp_path):
-    layer = CRF(
-        initializer=keras.initializers.RandomNormal(seed=3),
-        return_dict=True,
-        name="field",
-    )
-    model = compiled(layer)
-    layer.set_weights(random_crf().get_weights())
-    expected = model.predict([random_emissions(), MASK], verbose=0)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    assert type(again.get_layer("field")) is CRF
-    assert again.get_layer("field").initializer.stddev == 0.05
-    found = again.predict([random_emissions(), MASK], verbose=0)
-    assert set(found) == set(expected)
-    for name, rows in expected.items():
-        np.testing.assert_array_equal(found[name], rows)

@@ -297,27 +297,6 @@ def test_one_hidden_state_is_a_simple_rnn(backwards):
         np.testing.assert_allclose(found["logits"], logits, atol=1e-5)
 
 
-@pytest.mark.one_backend
-@pytest.mark.parametrize("feedback", ["gold", "predicted"])
-def test_one_hot_labels_are_embeddings_of_the_identity(feedback):
-    """Section 2.3: R times a one-hot label selects an embedding from R."""
-    jordan = make(NETWORKS["jordan-one-hot"], feedback=feedback)
-    improved = make({"label_context": 3}, label_dim=NUM_LABELS, feedback=feedback)
-    weights = jordan.weights()
-    kernel = [weights["kernel"], weights.pop("recurrent_kernel")]
-    weights |= {"kernel": np.concatenate(kernel)}
-    weights |= {"label_embeddings": np.eye(NUM_LABELS)}
-    for weight in improved.layer.trainable_weights:
-        weight.assign(weights[weight.name])
-    x, labels = random_inputs(), random_labels()
-    for training in (False, True):
-        one, other = (
-            outputs([each], x, labels=labels, training=training)
-            for each in (jordan, improved)
-        )
-        assert_same(one, other)
-
-
 # Section 2.5. What stands in an input window is outside the layer, biases are added.
 
 BOTH = {"future_label_context": 3, "future_hidden_context": 2}

@@ -113,22 +113,3 @@ def test_the_padding_of_a_model_is_not_learnt():
     expected = ops.convert_to_numpy(found.language_loss(states, IDS, MASK))
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     assert abs(loss - ops.convert_to_numpy(found.language_loss(states, IDS))) > 0.01
-
-
-def test_in_a_model_and_its_file(tmp_path):
-    ids = keras.Input((None,), dtype="int32")
-    x = keras.layers.Embedding(WORDS, 4, mask_zero=True)(ids)
-    x, directions = BidirectionalStack(GRUCell(3), 1, return_directions=True)(x)
-    x = LanguageModelLoss(WORDS, seed=1)(x, directions, ids)
-    model = keras.Model(ids, keras.layers.Dense(3)(x))
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("sgd", loss)
-    before = [np.array(ops.convert_to_numpy(w)) for w in model.trainable_weights]
-    model.fit(IDS, RNG.integers(0, 3, MASK.shape), verbose=0)
-    for weight, old in zip(model.trainable_weights, before, strict=True):
-        assert np.abs(ops.convert_to_numpy(weight) - old).max() > 0, weight.path
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(
-        again.predict(IDS, verbose=0), model.predict(IDS, verbose=0), rtol=1e-5
-    )

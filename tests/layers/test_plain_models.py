@@ -54,7 +54,6 @@ LAYERS = {
     "bidirectional labels, concatenated": lambda: layers.Bidirectional(label_rnn()),
 }
 LOGITS = {"label cell", "labels", "bidirectional labels"}
-SAVED = ["bidirectional stack cell", "label cell", "list", "bidirectional labels"]
 # On TensorFlow those around others are slow: JAX and PyTorch do them in CI.
 AROUND = {name for name in LAYERS if name.startswith("bidirectional")} | {"list"}
 AROUND -= {"bidirectional stack cell", "bidirectional labels"}
@@ -109,7 +108,7 @@ def test_fit(name):
     model, ids, tags = make_model(name), random_ids(), random_tags()
     before = [w.copy() for w in model.get_weights()]
     loss = cross_entropy(model.predict(ids, verbose=0), tags)
-    history = model.fit(ids, tags, epochs=3, verbose=0, shuffle=False).history["loss"]
+    history = model.fit(ids, tags, epochs=2, verbose=0, shuffle=False).history["loss"]
     if name != "window":  # whose dropout is at work in training
         assert history[0] == pytest.approx(loss, rel=1e-4)
     assert history[-1] < history[0]
@@ -117,27 +116,6 @@ def test_fit(name):
         before, model.get_weights(), model.weights, strict=True
     ):
         assert abs(new - old).max() > 1e-6 or not weight.trainable, weight.path
-
-
-@pytest.mark.one_backend
-@pytest.mark.parametrize("name", [*SAVED, "stack", "labels", "window"])
-def test_padding_is_not_read(name):
-    model, ids = make_model(name), random_ids()
-    found = model.predict(ids, verbose=0)
-    for row, sentence, n in zip(found, ids, LENGTHS, strict=True):
-        alone = model.predict(sentence[None, :n], verbose=0)
-        np.testing.assert_allclose(row[:n], alone[0], rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("name", SAVED)
-def test_keras_file_round_trip(name, tmp_path):
-    model, ids = make_model(name), random_ids()
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    found, expected = (each.predict(ids, verbose=0) for each in (again, model))
-    np.testing.assert_array_equal(found, expected)
-    losses = [each.train_on_batch(ids, random_tags()) for each in (again, model)]
-    assert losses[0] == pytest.approx(losses[1])
 
 
 def run_label_cell(**options):

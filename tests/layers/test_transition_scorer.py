@@ -174,15 +174,17 @@ def test_gradients_reach_every_weight_and_are_the_references(name):
 @pytest.mark.parametrize("truncation", ["sliding", "chunked"])
 def test_errors_are_truncated_in_training(truncation):
     options = {"truncation": truncation, "truncation_limit": 2}
-    scorer, target = make_scorer("elman", **options), random_target()
+    # the two shortest sentences: the definition takes long
+    some, target = slice(1, 3), random_target()[1:3]
+    inputs, scorer = [x[some] for x in INPUTS], make_scorer("elman", **options)
     weights = named_weights(scorer)
     cell = {w.name: weights.pop(w.name) for w in scorer.cell.weights}
     expected = {name: np.zeros_like(weight) for name, weight in cell.items()}
-    for i, (heads, labels) in enumerate(TREES):
+    for i, (heads, labels) in enumerate(TREES[some]):
         xs = []
         configuration = arc_standard.start(len(heads))
         for move in arc_standard.oracle(heads, labels):
-            xs.append(reference.read(configuration, TOKENS[i], weights))
+            xs.append(reference.read(configuration, inputs[0][i], weights))
             configuration = arc_standard.advance(configuration, *move)
         errors = target[i, : len(xs)] @ weights["output_kernel"].T
         parts = reference.truncated_gradients(
@@ -191,10 +193,11 @@ def test_errors_are_truncated_in_training(truncation):
         for name in cell:
             expected[name] += parts[name]
     tokens = make_scorer("elman", dropped="tokens", **options)
-    for found in (found_gradients(scorer, target), found_gradients(tokens, target)):
+    for each in (scorer, tokens):
+        found = found_gradients(each, target, inputs)
         for name, gradient in expected.items():
             np.testing.assert_allclose(found[name], gradient, rtol=1e-3, atol=1e-4)
-    whole = found_gradients(make_scorer("elman", truncation_limit=None), target)
+    whole = found_gradients(make_scorer("elman", truncation_limit=None), target, inputs)
     assert all(abs(whole[n] - expected[n]).max() > 0.01 for n in expected)
 
 
@@ -306,18 +309,6 @@ def make_model(name, **options):
     return keras.Model(inputs, scorer(*inputs)), scorer
 
 
-def test_keras_file_round_trip(tmp_path):
-    model, scorer = make_model("gru", beam_width=2, input_dropout=0.1, seed=4)
-    model.save(tmp_path / "model.keras")
-    again = keras.saving.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(array(again(INPUTS)), array(model(INPUTS)))
-    loaded = again.layers[-1]
-    assert type(loaded.cell) is type(scorer.cell)
-    trees = [layer.parse(TOKENS, LENGTHS) for layer in (scorer, loaded)]
-    for found, expected in zip(*trees, strict=True):
-        np.testing.assert_array_equal(array(found), array(expected))
-
-
 @DROPPED
 def test_a_compiled_step_of_training(dropped):
     """The loss of a batch of any size falls; every weight moves."""
@@ -330,31 +321,6 @@ def test_a_compiled_step_of_training(dropped):
     assert losses[-1] < losses[0]
     for old, new in zip(before, scorer.get_weights(), strict=True):
         assert abs(new - old).max() > 1e-5
-
-
-@pytest.mark.one_backend
-def test_config_round_trip():
-    """Every argument is kept, none of which has its default here."""
-    settings = {"label_dim": 3, "truncation_limit": 2, "truncation": "chunked"}
-    settings |= {"input_dropout": 0.1, "dropped": "tokens", "hidden_dropout": 0.2}
-    settings |= {"beam_width": 2, "system": "swap", "seed": 7}
-    scorer = TransitionScorer(
-        ElmanCell(UNITS, activation="tanh"),
-        5,
-        **settings,
-        initializer="he_normal",
-        table_initializer="ones",
-    )
-    config = scorer.get_config()
-    defaults = TransitionScorer(ElmanCell(UNITS), 5).get_config()
-    assert all(
-        config[name] == value != defaults[name] for name, value in settings.items()
-    )
-    again = TransitionScorer.from_config(scorer.get_config())
-    assert again.get_config() == config
-    assert again.cell.activation is keras.activations.tanh
-    assert type(again.initializer) is keras.initializers.HeNormal
-    assert type(again.table_initializer) is keras.initializers.Ones
 
 
 @pytest.mark.one_backend

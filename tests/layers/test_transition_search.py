@@ -143,21 +143,6 @@ def test_arcs_from_root_and_from_words_have_labels_of_their_own(
     assert again.arc_labels == arc_labels
 
 
-# JAX compiles each of the shapes; those above have padding and several lengths too.
-@pytest.mark.one_backend
-@WIDTHS
-def test_a_batch_equals_one_by_one(width):
-    parser, tokens = RandomParser("lstm", width), random_tokens(LENGTHS, words=9)
-    together = parser(tokens, LENGTHS)
-    for row, length, expected in zip(tokens, LENGTHS, together, strict=True):
-        assert parser(row[None], [length]) == [expected]
-    assert parser(tokens[:1, : LENGTHS[0]], LENGTHS[:1]) == together[:1]
-    # what stands in the padding does not matter
-    spoilt = tokens.copy()
-    spoilt[np.arange(9) >= np.array(LENGTHS)[:, None]] = 1e3
-    assert parser(spoilt, LENGTHS) == together
-
-
 @BOTH
 @WIDTHS
 def test_always_a_tree_with_one_root(width, system):

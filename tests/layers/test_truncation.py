@@ -128,19 +128,6 @@ def test_without_a_limit_errors_go_back_to_the_start(name):
             np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-5)
 
 
-@EVERY
-@TRUNCATIONS
-def test_the_error_of_one_step_reaches_no_step_beyond_the_limit(name, truncation):
-    cell, inputs, limit = random_cell(name), inputs_as_weights(), 3
-    for t in (0, 2, 5, 6):
-        errors = ERRORS * (np.arange(TIME) == t)[:, None]
-        found = found_gradients(cell, inputs, limit, truncation, errors)["inputs"]
-        first = reference.first_step(t, limit, truncation)
-        reached = abs(found).max(axis=(0, 2)) > 0
-        expected = (first <= np.arange(TIME)) & (np.arange(TIME) <= t)
-        np.testing.assert_array_equal(reached, expected)
-
-
 @pytest.mark.one_backend
 @TRUNCATIONS
 def test_nothing_recurs_in_a_feed_forward_layer(truncation):

@@ -21,7 +21,6 @@ from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
 from keras_tagging.runtime import session as sessions
 from keras_tagging.runtime.file_check import check
-from keras_tagging.runtime.models import one_ahead
 from keras_tagging.utils import limits
 
 KINDS = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
@@ -118,23 +117,6 @@ def test_slices_of_a_stream(threads, model, path, monkeypatch):
     answers.close()
 
 
-def test_one_ahead():
-    made = []
-
-    def values():
-        for i in range(3):
-            made.append(i)
-            yield i
-        raise ValueError("the end")
-
-    found = one_ahead(values())
-    assert next(found) == 0 and made == [0, 1]
-    assert [next(found), next(found)] == [1, 2]
-    with pytest.raises(ValueError, match="the end"):
-        next(found)
-    assert list(one_ahead([])) == [] and list(one_ahead("ab")) == ["a", "b"]
-
-
 def test_the_figures_prove_the_export(model, path, train_sentences):
     found = keras_tagging.load(path)
     assert type(found) is runtime.OnnxTagger
@@ -171,21 +153,6 @@ def test_outputs_by_name(model, path):
     for one in (model, found):
         with pytest.raises(ValueError, match="unknown output 'tagz'; did you mean"):
             one.predict_rows(given, ["tagz"])
-
-
-def test_errors_are_those_of_the_tagger(path):
-    found = runtime.load(path)
-    many = Sentence(["e" + "\u0301" * 101], None, {"pos": ["x"]})
-    for given, message in (
-        ("a b", "is a str; a sentence is a list"),
-        ([{"tokens": ["a", "b"]}], "is a dict; a sentence is a list"),
-        ([["a"]], "sentence 1 has no column 'pos'"),
-        ([many], "101 combining marks"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            found.tag(given)
-    with pytest.raises(ValueError, match="beta"):
-        found.tag([], beta=-1)
 
 
 # What it imports

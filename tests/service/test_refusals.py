@@ -23,14 +23,12 @@ def lengths(*data, kind="INT32"):
 
 
 REFUSED = [
-    (TAG, [1], 400, "should be an object"),
     (TAG, {"sentences": []}, 400, "there are no tokens"),
     (TAG, {"sentences": [["a", 1]]}, 400, "sentences.0.1: Input should be a valid str"),
     (TAG, {"sentences": [["a"] * 301]}, 413, "301 tokens, padding included"),
     (TAG, {"sentences": [[]] * 1001}, 413, "1,001 sentences"),
     (TAG, {"sentences": [["x" * 1001]]}, 413, "at most 1000 characters"),
     (TAG, {"sentences": [["e" + "\u0301" * 101]]}, 400, "101 combining"),
-    (TAG, {"sentences": ["a"], "beta": 1}, 400, "beta: Extra inputs are not permitted"),
     (TAG, {"sentences": ["a"], "columns": {"x": [["a"]]}}, 400, "tagger reads tokens"),
     (TAG, {"model": "x", "sentences": ["a"]}, 404, "no model 'x' for /tag: there are"),
     (TAG, {"model": "gold", "sentences": ["a"]}, 400, "gold: /parse"),
@@ -44,11 +42,8 @@ REFUSED = [
     (INFER, infer(tensor(), tensor()), 400, "the same name"),
     (INFER, infer(tensor("x")), 400, "tagger reads tokens, and the request has"),
     (INFER, infer(tensor(shape=[2, 3])), 400, "are not of the shape [2, 3]"),
-    (INFER, infer(tensor(shape=[2**30, 2**30])), 400, "are not of the shape"),
-    (INFER, infer(tensor(shape=[9] * 10**5)), 413, "at most 2 items"),
     (INFER, infer(tensor(data=[], shape=[2**30, 0])), 400, "are not of the shape"),
-    (INFER, infer(tensor(shape=[-1, -1])), 400, "greater than or equal to 0"),
-    (INFER, infer(tensor(kind="FP32")), 400, "must be BYTES"),
+    (INFER, infer(tensor(shape=[9] * 10**5)), 413, "at most 2 items"),
     (INFER, infer(tensor(data=[1])), 400, "must be BYTES"),
     (INFER, infer(tensor(data=[["a"], ["b", "c"]], shape=[2, 2])), 400, "of the shape"),
     (
@@ -59,35 +54,26 @@ REFUSED = [
     ),
     (INFER, lengths(5), 400, "from 0 to the number of its tokens"),
     (INFER, lengths(-1), 400, "from 0 to the number"),
-    (INFER, lengths(1, 1), 400, "lengths must be of each sentence"),
-    (INFER, lengths(True), 400, "Input should be a valid"),
     (INFER, lengths("1", kind="BYTES"), 400, "lengths must be of each sentence"),
     (INFER, infer(tensor(), outputs=[{"name": "x"}]), 400, "no 'x': it has tags, prob"),
     (INFER.replace("tagger", "x"), infer(tensor()), 404, "there are tagger, parser"),
-    (INFER.replace("tagger", "tagger/versions/2"), {}, 404, "Not Found"),
-    ("/v1/models/tagger:predict", {}, 404, "Not Found"),
 ]
 REFUSED_TEXTS = [
     (ANNOTATE, {}, 400, "send one of text, texts and sentences"),
-    (ANNOTATE, {"text": "a", "texts": ["a"]}, 400, "send one of text, texts"),
     (
         ANNOTATE,
         {"text": "a", "probabilities": True, "output": "conllu"},
         400,
         "conllu has no place for probabilities: ask for json",
     ),
-    (ANNOTATE, {"sentences": []}, 400, "there are no tokens"),
     (ANNOTATE, {"texts": ["a"] * 1001}, 413, "1,001 texts"),
     (ANNOTATE, {"texts": ["a" * 50] * 3}, 413, "150 characters"),
     (ANNOTATE, {"sentences": [["a"] * 21]}, 413, "21 tokens, padding included"),
     (ANNOTATE, {"sentences": [["a", ""]]}, 400, "a word is empty: leave it out"),
     (ANNOTATE, {"sentences": ["a"], "input": "lines"}, 400, "not of sentences"),
     (ANNOTATE, {"model": "tagger", "text": "a"}, 400, "tagger: /tag"),
-    (TAG, {"model": "whole", "sentences": ["a"]}, 400, "whole: /annotate"),
     (TEXTS, infer(tensor("x", shape=[1])), 400, "whole reads one input, text"),
     (TEXTS, infer(tensor("text", [1], [1])), 400, "text must be strings"),
-    (TEXTS, infer(tensor("text")), 400, "one axis: [texts]"),
-    (TEXTS, infer(tensor("text", [], [0])), 400, "text must be strings"),
     (TEXTS, infer(tensor("text", ["a" * 101], [1])), 413, "101 characters"),
 ]
 
@@ -113,15 +99,12 @@ def test_texts_are_refused(whole, path, body, status, message):
     "data, headers, status, message",
     [
         (b"", {}, 400, "Invalid JSON"),
-        (b'{"sentences": ["\xff"]}', {}, 400, "Invalid JSON"),
         (b'{"sentences": ["\\ud800"]}', {}, 400, "Invalid JSON"),
-        ('{"sentences": []}'.encode("utf-16"), {}, 400, "Invalid JSON"),
         (b"[" * 100_000, {}, 400, "Invalid JSON: recursion limit"),
         (b" " * 2**20 + b"{}", {}, 413, "larger than 1,048,576 bytes"),
         # without an announced end
         ((b"x" * 2**16 for _ in range(20)), {}, 413, "larger than 1,048,576 bytes"),
         (b"{}", {"Content-Encoding": "gzip"}, 415, "not compressed"),
-        (b'{"a": ' + b"9" * 5000 + b"}", {}, 400, "Invalid JSON"),
     ],
 )
 def test_bodies(service, data, headers, status, message):

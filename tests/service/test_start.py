@@ -42,8 +42,6 @@ def test_names(tmp_path, monkeypatch):
     "args, message",
     [
         (["nothing.onnx"], "nothing.onnx: no such file or folder"),
-        ([".", "--port", "99999"], "'--port'"),
-        ([".", "--workers", "0"], "'--workers'"),
         ([], "MODEL"),
     ],
 )

@@ -1,0 +1,198 @@
+"""Every layer in one file of Keras: what it gives, and every argument, come back."""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import CASES, make, randomize
+from keras import ops
+
+from keras_tagging import layers as own
+from keras_tagging.cells import ElmanCell, GRUCell, SkipLSTMCell, SkipStackCell
+
+WORDS, TIME, SIZE, UNITS = 9, 5, 3, 4
+LENGTHS = np.array([5, 2, 0, 4])
+MASK = np.arange(TIME) < LENGTHS[:, None]
+RNG = np.random.default_rng(1)
+IDS = RNG.integers(1, WORDS, MASK.shape) * MASK
+LETTERS = np.array([[2, 3, 4], [5, 0, 0], [0, 0, 0], [1, 6, 0]])
+NODES, NODE_LABELS = (RNG.integers(0, 3, (len(IDS), 6, n)) for n in (18, 12))
+CHUNKS = {"tags": ["B-X", "O", "I-X"], "scheme": "iob1"}
+LABELS = {"num_labels": 3, "label_dim": 2, "label_context": 2}
+
+
+def normal():
+    return keras.initializers.RandomNormal(seed=3)
+
+
+#: the arguments of a layer, none of which has its default value
+ARGUMENTS = {
+    own.BiaffineHeads: {
+        "units": UNITS,
+        "dropout": 0.2,
+        "activation": "relu",
+        "kernel_initializer": normal,
+        "seed": 3,
+    },
+    own.BidirectionalStack: {
+        "cell": lambda: make(CASES["mixed-cell-shortcut"], dropout=0.5, seed=7),
+        "num_layers": 3,
+        "merge": "layer",
+        "input_layer": "linear",
+        "dropout": [0.25, 0.5, 0.0],
+        "variational": True,
+        "return_directions": True,
+        "seed": 3,
+    },
+    own.CharacterEncoder: {
+        "num_characters": 7,
+        "units": UNITS,
+        "kind": "coupled-lstm",
+        "embedding_dim": 2,
+        "dropout": 0.25,
+        "embeddings_initializer": normal,
+        "kernel_initializer": normal,
+        "recurrent_initializer": normal,
+        "seed": 5,
+    },
+    own.ChunkDecoder: {**CHUNKS, "from_logits": True},
+    own.ContextWindow: {
+        "size": 3,
+        "gated": True,
+        "dropout": 0.25,
+        "kernel_initializer": normal,
+        "bias_initializer": normal,
+        "seed": 3,
+    },
+    own.CRF: {
+        **CHUNKS,
+        "num_tags": 3,
+        "constrained": True,
+        "initializer": normal,
+        "kernel_initializer": normal,
+        "return_dict": True,
+    },
+    own.LabelEmbeddingRNN: {
+        **LABELS,
+        "units": UNITS,
+        "label_input": "one-hot",
+        "hidden_context": 1,
+        "combine": "concat",
+        "activation": "tanh",
+        "feedback": 0.25,
+        "go_backwards": True,
+        "beam_width": 2,
+        "dropout": 0.1,
+        "kernel_initializer": normal,
+        "return_dict": True,
+        "seed": 7,
+    },
+    own.LanguageModelLoss: {
+        "num_words": WORDS,
+        "weight": 0.5,
+        "units": 2,
+        "most_words": 5,
+        "seed": 1,
+    },
+    own.ProjectedRNN: {
+        "cell": lambda: SkipLSTMCell(UNITS, skip=None, gate=None),
+        "return_cell": True,
+        "return_sequences": True,
+        "zero_output_for_mask": True,
+    },
+    own.TransitionScorer: {
+        "cell": lambda: ElmanCell(UNITS, activation="tanh"),
+        "num_labels": 2,
+        "label_dim": 3,
+        "system": "swap",
+        "truncation_limit": 2,
+        "truncation": "chunked",
+        "input_dropout": 0.1,
+        "dropped": "tokens",
+        "hidden_dropout": 0.2,
+        "beam_width": 2,
+        "arc_labels": ((1,), (1, 2)),
+        "initializer": normal,
+        "table_initializer": normal,
+        "seed": 7,
+    },
+    own.WordClassEmbedding: {
+        "rows": [[i % 3, 3] for i in range(WORDS)],
+        "dim": 2,
+        "embeddings_initializer": normal,
+    },
+}
+
+
+def of(layer_class):
+    options = ARGUMENTS[layer_class].items()
+    return layer_class(**{k: v() if callable(v) else v for k, v in options})
+
+
+def outputs(x, ids, letters, nodes, labels):
+    """What the layers give, and others of Keras with cells inside, by name."""
+    states, directions = of(own.BidirectionalStack)(x)
+    scores = keras.layers.Dense(3)(x)
+    sequences = {"return_sequences": True, "zero_output_for_mask": True}
+    skips = SkipStackCell([SkipLSTMCell(SIZE) for _ in range(3)])
+    stack = keras.layers.RNN(skips, **sequences)
+    rnn = own.LabelEmbeddingRNN(UNITS, **LABELS)
+    return {
+        "heads": of(own.BiaffineHeads)(x),
+        "states": states,
+        "characters": of(own.CharacterEncoder)(letters),
+        "chunks": of(own.ChunkDecoder)(scores),
+        "window": of(own.ContextWindow)(x),
+        "crf": of(own.CRF)(scores),
+        "labels": of(own.LabelEmbeddingRNN)(x, labels=ids % 3),
+        "words": of(own.LanguageModelLoss)(x, directions, ids),
+        "projected": of(own.ProjectedRNN)(x),
+        "moves": of(own.TransitionScorer)(x, nodes, labels),
+        "classes": of(own.WordClassEmbedding)(ids),
+        "both ways": keras.layers.Bidirectional(stack)(x),
+        "labels both ways": keras.layers.Bidirectional(rnn, merge_mode="ave")(x),
+        "list": keras.layers.RNN([GRUCell(2), ElmanCell(3)], **sequences)(x),
+    }
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A model of all layers, and what is loaded of its file."""
+    shapes = {"ids": (None,), "letters": (None,)}
+    shapes |= {"nodes": (None, 18), "labels": (None, 12)}
+    inputs = {k: keras.Input(x, dtype="int32", name=k) for k, x in shapes.items()}
+    x = keras.layers.Embedding(WORDS, SIZE, mask_zero=True)(inputs["ids"])
+    model = randomize(keras.Model(inputs, outputs(x, **inputs)), scale=0.5)
+    path = tmp_path_factory.mktemp("saved") / "model.keras"
+    model.save(path)
+    return model, keras.saving.load_model(path)
+
+
+def test_outputs_of_the_saved_layers_are_the_same(models):
+    given = dict(ids=IDS, letters=LETTERS, nodes=NODES, labels=NODE_LABELS)
+    given = {name: ops.convert_to_tensor(x, "int32") for name, x in given.items()}
+    found, expected = (
+        keras.tree.map_structure(ops.convert_to_numpy, model(given)) for model in models
+    )
+    assert found["chunks"].dtype == found["crf"]["tags"].dtype == "int32"
+    assert found["heads"].shape == (len(IDS), TIME, TIME + 1)
+    for name in ("chunks", "projected", "both ways", "labels both ways", "list"):
+        assert not found[name][~MASK].any() and found[name][MASK].any()
+    keras.tree.map_structure(np.testing.assert_array_equal, found, expected)
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("layer_class", ARGUMENTS, ids=lambda x: x.__name__)
+def test_every_argument_is_kept(layer_class, models):
+    before, after = (
+        next(x for x in model.layers if type(x) is layer_class) for model in models
+    )
+    config, again = before.get_config(), after.get_config()
+    for each in (config, again):
+        each.get("cell", {}).pop("build_config", None)  # of Keras
+    assert again == config
+    for name, value in ARGUMENTS[layer_class].items():
+        if value is normal:
+            assert config[name]["class_name"] == "RandomNormal", name
+        elif name != "cell":
+            saved = config[name]
+            assert (type(value)(saved) if saved else saved) == value, name
