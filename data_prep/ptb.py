@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data.formats.penn import unescaped
+from keras_tagging.data.formats.brackets import unescaped
 from preparing.archives import members
 from preparing.preprocessing import with_words
 from preparing.script import (

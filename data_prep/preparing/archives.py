@@ -18,7 +18,7 @@ from tempfile import SpooledTemporaryFile, gettempdir
 from typing import BinaryIO
 
 from keras_tagging.data import CorpusError
-from keras_tagging.data.compressed import (
+from keras_tagging.data.lines import (
     BLOCK,
     DECODERS,
     GZIP,

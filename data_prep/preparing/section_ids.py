@@ -7,7 +7,7 @@ derivation.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from keras_tagging.data import CorpusError
-from keras_tagging.data.formats.ccgbank import place_of
+from keras_tagging.data.formats.brackets import place_of
 from keras_tagging.data.lines import numbered_lines
 from keras_tagging.data.records import is_blank
 from preparing.archives import Member

@@ -13,7 +13,7 @@ from itertools import tee
 from pathlib import Path
 
 from keras_tagging.cli.messages import is_quiet
-from keras_tagging.data.compressed import BLOCK, GZIP, Decompressed
+from keras_tagging.data.lines import BLOCK, GZIP, Decompressed
 
 
 def is_shown() -> bool:

@@ -17,6 +17,7 @@ from keras_tagging.data.annotation import (
     AutoWriter,
     BratWriter,
     ConlluWriter,
+    CsvWriter,
     as_auto,
     as_drawing,
     as_json,
@@ -28,7 +29,6 @@ from keras_tagging.data.annotation import (
 from keras_tagging.data.conllu import as_conllu, conllu_field
 from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.named_columns import field_of, with_labels
-from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.sentence import Sentence
 
 #: the --output of `annotate` that writes each sentence for itself

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from keras_tagging.corpora.public import PUBLIC, locate, unknown
-from keras_tagging.data.formats.paired import pair_of
+from keras_tagging.data.formats.json_lines import pair_of
 from keras_tagging.data.formats.treebanks import tag_column
 from keras_tagging.data.readers import (
     TABLE_REMEDY,

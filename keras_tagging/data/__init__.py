@@ -2,8 +2,8 @@
 
 import lazy_loader
 
-from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.readers import (
+    FORMATS,
     CorpusError,
     CorpusFiles,
     detect_format,
@@ -35,8 +35,13 @@ __all__ = [
 # modules that the documentation names, imported on first use
 _NAMED = {"conllu", "lemmas", "surfaces"}
 _LIBRARIES = {
-    "incoming": ["from_dataframe", "from_dataset", "from_spacy"],
-    "outgoing": ["to_dataframe", "to_spacy"],
+    "libraries": [
+        "from_dataframe",
+        "from_dataset",
+        "from_spacy",
+        "to_dataframe",
+        "to_spacy",
+    ],
     "annotation": ["to_brat"],
 }
 __getattr__, _, _ = lazy_loader.attach(

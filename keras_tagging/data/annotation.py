@@ -6,6 +6,8 @@ is a tag, a pair of a tag and its probability, or a list of such pairs, the best
 see `Tagger.tag`.
 """
 
+import csv
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,10 +25,91 @@ from keras_tagging.data.conllu import (
 from keras_tagging.data.formats.json_lines import json_line
 from keras_tagging.data.formats.treebanks import FIELDS
 from keras_tagging.data.named_columns import output_names
-from keras_tagging.data.rows import shown_columns, shown_probabilities
 from keras_tagging.data.sentence import NER, Sentence, as_sentences, entities
 from keras_tagging.data.surface import Surface, chunks, spaced, spans_of
 from keras_tagging.utils.limits import DRAWN_WORDS
+
+#: of the columns that JSON and tables call otherwise
+NAMES = {"pos": "upos", "tags": "tag"}
+PLACE = ("sentence", "id", "text", "start", "end")
+
+
+def shown_columns(sentence: Sentence) -> dict[str, list[str]]:
+    """The columns by the names that JSON and tables have; the tags last, if no UPOS."""
+    columns = sentence.columns.items()
+    named = {"upos" if name == "pos" else name: row for name, row in columns}
+    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
+        named["tag"] = sentence.tags
+    return named
+
+
+def shown_probabilities(sentence: Sentence) -> dict[str, list[float]]:
+    """The probabilities of `shown_columns` that are known, by the same names.
+
+    They have six digits behind the point: the rest is noise of single precision.
+    """
+    by_name = {NAMES.get(k, k): row for k, row in sentence.probabilities.items()}
+    named = [name for name in shown_columns(sentence) if name in by_name]
+    return {name: [round(p, 6) for p in by_name[name]] for name in named}
+
+
+def of_probabilities(name: str) -> str:
+    """The name of the column of a table that has those of another."""
+    return f"{name}_probability"
+
+
+class CsvWriter:
+    """Sentences of one text as CSV: RFC 4180 with line feeds.
+
+    The columns are the number of the sentence and that of the word in it, both from 1;
+    the word; where it begins and ends in the text, empty if the text is not known; and
+    those of the models.
+
+    Args:
+        columns: the names of those, as `Pipeline.columns` has them.
+        probable: of those whose probabilities stand behind all columns, such as
+            `Pipeline.probability_columns`.
+    """
+
+    def __init__(self, columns: Iterable[str], probable: Iterable[str] = ()):
+        self._columns, self._probable = list(columns), list(probable)
+        self._count = 0
+
+    @property
+    def header(self) -> str:
+        """The line with the names."""
+        names, probable = (
+            [NAMES.get(name, name) for name in columns]
+            for columns in (self._columns, self._probable)
+        )
+        return _as_csv([[*PLACE, *names, *map(of_probabilities, probable)]])
+
+    def write(self, sentence: Sentence) -> str:
+        """The rows of the next sentence; "" for one without words."""
+        if not sentence.tokens:
+            return ""
+        self._count += 1
+        columns = {"tags": sentence.tags} | sentence.columns
+        unknown = [""] * len(sentence)
+        offsets = [("", "")] * len(sentence)
+        if sentence.surface is not None:
+            offsets = sentence.surface.word_offsets
+        fields = [columns.get(name) or unknown for name in self._columns]
+        for name in self._probable:
+            values = sentence.probabilities.get(name)
+            fields.append([round(p, 6) for p in values] if values else unknown)
+        rows = zip(sentence.tokens, offsets, *fields, strict=True)
+        return _as_csv(
+            [self._count, number, word, *place, *values]
+            for number, (word, place, *values) in enumerate(rows, 1)
+        )
+
+
+def _as_csv(rows: Iterable[list]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
+
 
 UNKNOWN = "_"
 OWN_TAGS = "predicted_tag"  # of a parser with a tagger of its own

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO
 
 from keras_tagging.data.formats.treebanks import (
-    COLUMNS,
     FIELDS,
+    MISC,
     is_no_word,
     sentence_of_rows,
     word_rows,
@@ -28,7 +28,6 @@ from keras_tagging.data.records import (
 from keras_tagging.data.sentence import NER, Sentence
 from keras_tagging.utils.suggestions import check_known
 
-MISC = COLUMNS - 1
 TAGS = "tags"
 _ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from unicodedata import bidirectional
 
 from keras_tagging.ccg.drawing import STYLE
-from keras_tagging.data.rows import shown_columns
+from keras_tagging.data.annotation import shown_columns
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import spaced
 from keras_tagging.utils.limits import DRAWN_WORDS

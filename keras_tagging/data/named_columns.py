@@ -157,10 +157,7 @@ def with_targets(x, y, names):
         ValueError: for a `tf.data.Dataset`, or targets that do not fit the sentences.
     """
     if hasattr(x, "element_spec"):
-        raise ValueError(
-            "a tf.data.Dataset cannot be read: vocabularies and batches by length need "
-            "all words as Python strings at once; give lists, fit(tokens, tags)"
-        )
+        raise ValueError("a tf.data.Dataset cannot be read: give lists of strings")
     if y is None:
         return x
     if not isinstance(y, Mapping):
@@ -170,28 +167,16 @@ def with_targets(x, y, names):
                 "the sentences, or y={NAME: [...]}"
             )
         y = {"tags": y}
-    sentences = as_sentences(x)
-    rows = {name: list(labels) for name, labels in y.items()}
-    for name, labels in rows.items():
-        if len(labels) != len(sentences):
-            raise ValueError(
-                f"{len(sentences):,} sentences, but {len(labels):,} of {name} in y: "
-                "give a list for each sentence"
-            )
-    labelled = []
-    for i, sentence in enumerate(sentences):
-        labels = {name: _strings(rows[name][i], name, i) for name in rows}
+    labelled, rows = [], zip(as_sentences(x), *y.values(), strict=True)
+    for number, (sentence, *values) in enumerate(rows, 1):
+        if any(isinstance(row, str | Mapping) for row in values):
+            raise ValueError(f"sentence {number} in y: give lists of strings")
+        labels = {
+            name: [str(label) if field_of(name) == "head" else label for label in row]
+            for name, row in zip(y, values, strict=True)
+        }
         try:
             labelled.append(with_labels(sentence, labels))
         except ValueError as error:
-            raise ValueError(f"sentence {i + 1}: {error}") from None
+            raise ValueError(f"sentence {number}: {error}") from None
     return labelled
-
-
-def _strings(row, name, i) -> list[str]:
-    if isinstance(row, str | Mapping) or not hasattr(row, "__iter__"):
-        raise ValueError(
-            f"{name} of sentence {i + 1} in y are {row!r:.60}: give a list of strings, "
-            "one a token"
-        )
-    return [str(label) if field_of(name) == "head" else label for label in row]

@@ -4,18 +4,31 @@ import inspect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
 from keras_tagging.data.conllu import as_conllu
-from keras_tagging.data.formats import FORMATS
-from keras_tagging.data.formats.columns import as_rows, other_separator
-from keras_tagging.data.formats.json_lines import json_line
-from keras_tagging.data.formats.paired import PAIRED, pair_of, paired_lines
-from keras_tagging.data.formats.tables import SEPARATORS
+from keras_tagging.data.formats.atis import atis, ctf
+from keras_tagging.data.formats.brackets import auto, mrg, pipe, pos
+from keras_tagging.data.formats.columns import (
+    as_rows,
+    conll,
+    other_separator,
+    text,
+    tokens,
+)
+from keras_tagging.data.formats.json_lines import (
+    PAIRED,
+    json_line,
+    jsonl,
+    pair_of,
+    paired_lines,
+)
+from keras_tagging.data.formats.tables import SEPARATORS, csv, is_header
+from keras_tagging.data.formats.treebanks import conllu, conllx
 from keras_tagging.data.lines import (
     ends_in_returns,
     first_lines,
@@ -33,11 +46,26 @@ from keras_tagging.data.records import (
     message,
     split_blanks,
 )
-from keras_tagging.data.rows import is_header
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.atomic import written_to
 from keras_tagging.utils.checks import check_choice, checked
 from keras_tagging.utils.suggestions import check_known
+
+FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
+    "conll": conll,
+    "conllu": conllu,
+    "conllx": conllx,
+    "pipe": pipe,
+    "auto": auto,
+    "mrg": mrg,
+    "pos": pos,
+    "atis": atis,
+    "ctf": ctf,
+    "jsonl": jsonl,
+    "csv": csv,
+    "text": text,
+    "tokens": tokens,
+}
 
 # Wrongly decoded text has none of these, but nearly every line of binary data has one.
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")

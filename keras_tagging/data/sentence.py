@@ -23,7 +23,7 @@ IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
 NER = "ner"
 SPLITS = ("train", "dev", "test")
 #: imported when it is needed; it imports this module
-_OUTGOING = "keras_tagging.data.outgoing"
+_LIBRARIES = "keras_tagging.data.libraries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +99,16 @@ class Sentence:
         return resolve_name("keras_tagging.data.annotation:as_object")(self)
 
     def to_dataframe(self):
-        """A row for each word: see `data.outgoing.to_dataframe`, also for several."""
-        return resolve_name(f"{_OUTGOING}:to_dataframe")([self])
+        """A row for each word: see `data.libraries.to_dataframe`, also for several."""
+        return resolve_name(f"{_LIBRARIES}:to_dataframe")([self])
 
     def to_spacy(self, vocab):
-        """A spaCy `Doc`: see `data.outgoing.to_spacy`, also for several sentences."""
-        return resolve_name(f"{_OUTGOING}:to_spacy")([self], vocab)
+        """A spaCy `Doc`: see `data.libraries.to_spacy`, also for several sentences."""
+        return resolve_name(f"{_LIBRARIES}:to_spacy")([self], vocab)
 
     def to_displacy(self, style: str = "dep") -> dict:
-        """A dict for displaCy to draw: see `data.outgoing.to_displacy`."""
-        return resolve_name(f"{_OUTGOING}:to_displacy")(self, style)
+        """A dict for displaCy to draw: see `data.libraries.to_displacy`."""
+        return resolve_name(f"{_LIBRARIES}:to_displacy")(self, style)
 
     def _repr_html_(self) -> str:
         return resolve_name("keras_tagging.data.html:for_notebook")(self)

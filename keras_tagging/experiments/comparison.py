@@ -11,8 +11,7 @@ from keras_tagging.corpora.problems import refuse_underived
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.metrics import looks_like_chunks, paired_permutation
-from keras_tagging.metrics.counts import BY_TOKENS, F1, figure_of
-from keras_tagging.metrics.significance import is_limit
+from keras_tagging.metrics.significance import BY_TOKENS, F1, figure_of, is_limit
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.pipelines.any_model import load
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from keras_tagging.data.named_columns import CHUNK_FIGURES
-from keras_tagging.data.surfaces import check_surfaces, document_of
+from keras_tagging.data.surfaces import document_of
 from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
@@ -94,7 +94,6 @@ def segment_figures(segmentation, sentences) -> dict[str, float]:
     Raises:
         ValueError: if one has none.
     """
-    check_surfaces(sentences)
     text, surfaces = document_of(sentences)
     targets = targets_of(symbols_of(text), surfaces)
     stream = TextStream(text)

@@ -37,36 +37,22 @@ def token_accuracy(
         ValueError: if two inputs differ in their number of sentences, or in the length
             of one: the message has its number, counted from 1.
     """
-    gold = list(gold)
-    if sentences is None:
-        # So no word is unknown; `known_accuracy` is set to nan below.
-        seen = [[True] * len(tags) for tags in gold]
-    else:
+    hits = [[g == p for g, p in zip(*x, strict=True)] for x in paired(gold, predicted)]
+    every, oov = [hit for row in hits for hit in row], []
+    if sentences is not None:
         words = [getattr(sentence, "tokens", sentence) for sentence in sentences]
-        for _ in paired(gold, words, "gold tags", "tokens"):
-            pass
-        seen = [[word in known_words for word in tokens] for tokens in words]
-
-    tokens = right = oov_tokens = oov_right = counted = right_sentences = 0
-    for (gold_tags, tags), in_seen in zip(paired(gold, predicted), seen, strict=True):
-        hits = [g == p for g, p in zip(gold_tags, tags, strict=True)]
-        oov_hits = [hit for hit, k in zip(hits, in_seen, strict=True) if not k]
-        tokens += len(hits)
-        right += sum(hits)
-        oov_tokens += len(oov_hits)
-        oov_right += sum(oov_hits)
-        if hits:
-            counted += 1
-            right_sentences += all(hits)
-    known_tokens = 0 if sentences is None else tokens - oov_tokens
+        for row, tokens in paired(hits, words, "gold tags", "tokens"):
+            oov += (h for h, w in zip(row, tokens, strict=True) if w not in known_words)
+    known = 0 if sentences is None else len(every) - len(oov)
+    filled = [row for row in hits if row]
     return {
-        "accuracy": share(right, tokens),
-        "oov_accuracy": share(oov_right, oov_tokens),
-        "known_accuracy": share(right - oov_right, known_tokens),
-        "sentence_accuracy": share(right_sentences, counted),
-        "tokens": tokens,
-        "oov_tokens": oov_tokens,
-        "sentences": counted,
+        "accuracy": share(sum(every), len(every)),
+        "oov_accuracy": share(sum(oov), len(oov)),
+        "known_accuracy": share(sum(every) - sum(oov), known),
+        "sentence_accuracy": share(sum(map(all, filled)), len(filled)),
+        "tokens": len(every),
+        "oov_tokens": len(oov),
+        "sentences": len(filled),
     }
 
 
@@ -86,17 +72,10 @@ def paired(
     Raises:
         ValueError: if the inputs, or two paired sentences, differ in length.
     """
-    for number, (left, right) in enumerate(zip_longest(gold, predicted), 1):
-        if left is None or right is None:
-            short, long = gold_name, predicted_name
-            if right is None:
-                short, long = long, short
+    for number, pair in enumerate(zip_longest(gold, predicted), 1):
+        left, right = ("no" if row is None else len(row) for row in pair)
+        if left != right:
             raise ValueError(
-                f"the {short} end after {number - 1} sentences, the {long} go on"
+                f"sentence {number} has {left} {gold_name} but {right} {predicted_name}"
             )
-        if len(left) != len(right):
-            raise ValueError(
-                f"sentence {number} has {len(left)} {gold_name} "
-                f"but {len(right)} {predicted_name}"
-            )
-        yield left, right
+        yield pair

@@ -122,9 +122,8 @@ def multi_tagging(
     import pandas as pd  # takes longer than most commands that do not need it
 
     betas = list(betas)
-    right = np.zeros(len(betas), int)
-    right_sentences = np.zeros(len(betas), int)
-    categories = np.zeros(len(betas), int)
+    # words, sentences and categories
+    counts = np.zeros((len(betas), 3), int)
     tokens = sentences = 0
     for gold, rows in paired(gold_ids, probabilities, "gold ids", "probabilities"):
         if not len(gold):
@@ -136,17 +135,12 @@ def multi_tagging(
         for i, beta in enumerate(betas):
             mask = assigned(rows, beta)
             hits = mask[np.arange(len(gold)), gold] & seen
-            right[i] += hits.sum()
-            right_sentences[i] += hits.all()
-            categories[i] += mask.sum()
-    return pd.DataFrame(
-        {
-            "beta": betas,
-            "word": [share(n, tokens) for n in right],
-            "sent": [share(n, sentences) for n in right_sentences],
-            "categories_per_word": [share(n, tokens) for n in categories],
-        }
-    )
+            counts[i] += hits.sum(), hits.all(), mask.sum()
+    rows = [
+        (beta, share(words, tokens), share(whole, sentences), share(several, tokens))
+        for beta, (words, whole, several) in zip(betas, counts, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["beta", "word", "sent", "categories_per_word"])
 
 
 def _check(beta: float) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_tagging.data.compressed import BZIP2, GZIP, Decompressed
+from keras_tagging.data.lines import BZIP2, GZIP, Decompressed
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.utils import limits
 from keras_tagging.vectors.word_vectors import UNKNOWN_ROWS, WordVectors, not_finite

@@ -16,7 +16,7 @@ from keras_tagging.ccg.categories import (
     write_category,
 )
 from keras_tagging.data import read
-from keras_tagging.data.formats.ccgbank import category_at
+from keras_tagging.data.formats.brackets import category_at
 from keras_tagging.data.records import Malformed
 
 N, NP, S = Atom("N"), Atom("NP"), Atom("S")

@@ -9,12 +9,12 @@ import pytest
 from keras_tagging.data import Entity, Sentence, Span, read
 from keras_tagging.data.annotation import (
     ConlluWriter,
+    CsvWriter,
     as_json,
     as_object,
     as_spans,
     as_tagged_text,
 )
-from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.surface import Surface, spaced, spans_of
 
 # "I don't,\tno.\n\nYes!" from offset 5

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.data import CorpusError, Sentence, read
-from keras_tagging.data.formats.penn import Tree, trees, unescaped
+from keras_tagging.data.formats.brackets import unescaped
+from keras_tagging.data.normalisation import to_nfc
 
 MRG = r"""
 ( (S
@@ -65,15 +66,6 @@ def test_a_full_stop_inside_of_brackets_ends_nothing():
     assert len(sentence) == 8
 
 
-def test_trees_keep_labels_and_traces():
-    first, _ = trees(enumerate(MRG.split("\n"), 1))
-    assert first.label == ""
-    [clause] = first.children
-    assert [child.label for child in clause.children] == ["NP-SBJ", "PRN", "VP", "."]
-    assert [leaf.word for leaf in first.leaves()][:2] == ["*-1", "The"]
-    assert sum(leaf.label == "-NONE-" for leaf in first.leaves()) == 2
-
-
 def test_other_roots_and_trees_of_one_line():
     text = "(ROOT (S (NN a)))\n((S (NN b)))\n(S (NN c))\n(NN d)\n"
     assert [s.tokens for s in sentences(text, "mrg")] == [["a"], ["b"], ["c"], ["d"]]
@@ -105,7 +97,7 @@ MALFORMED = {
     "two words": ("mrg", "( (S (NN a)\n (NN b c)))\n", 2, "goes on with 'c'", 0),
     "word last": ("mrg", "( (S (NN b) a))\n" + GOOD, 1, "goes on with '", 1),
     "text": ("mrg", "a word\n" + GOOD, 1, "goes on with 'a'", 1),
-    "two trees": ("mrg", "( (S (NN a))) (S (NN b))\n", 1, "2 trees share a line", 0),
+    "two trees": ("mrg", "( (S (NN a))) (S (NN b))\n", 1, "trees share a line", 0),
     "no tag": ("pos", "a/NN b\n====\n", 1, "'b' is not word/TAG", 0),
     "empty tag": ("pos", "a/NN\nb/\n======\nc/NN\n", 2, "'b/' is not word/TAG", 1),
     "not closed": ("pos", "[ a/NN\n======\nc/NN\n", 1, "the end does not match", 1),
@@ -130,30 +122,39 @@ def test_malformed_input(tmp_path, case):
 checked = settings(max_examples=60, deadline=None, database=None)
 LETTERS = "aZ9.,-/\\|*=[]{}<>'\u00e9\u0301\u4e2d\u05d0\U0001f600"
 words = st.text(LETTERS, min_size=1, max_size=4)
-leaves = st.builds(lambda label, word: Tree(label, (), word), words, words)
+# a word with its tag, or a label and what is below it
+leaves = st.tuples(words, words)
 
 
 def constituent(part):
-    children = st.lists(part, min_size=1, max_size=3).map(tuple)
-    return st.builds(lambda label, below: Tree(label, below), words, children)
+    return st.tuples(words, st.lists(part, min_size=1, max_size=3))
+
+
+def words_of(tree):
+    label, below = tree
+    if isinstance(below, str):
+        return [(below, label)]
+    return [leaf for child in below for leaf in words_of(child)]
 
 
 @st.composite
 def layout(draw, tree):
     """The tree as text, with any white space between its parts."""
     blank = st.sampled_from(["", " ", "\n  ", "\t", "\n\n "])
-    if tree.word:
-        return f"({draw(blank)}{tree.label} {tree.word}{draw(blank)})"
-    parts = [draw(layout(child)) for child in tree.children]
-    return f"({tree.label}{draw(blank)}{draw(blank).join(parts)}{draw(blank)})"
+    label, below = tree
+    if isinstance(below, str):
+        return f"({draw(blank)}{label} {below}{draw(blank)})"
+    parts = [draw(layout(child)) for child in below]
+    return f"({label}{draw(blank)}{draw(blank).join(parts)}{draw(blank)})"
 
 
 @checked
 @given(st.data(), st.lists(st.recursive(leaves, constituent, max_leaves=8)))
-def test_rendered_trees_are_read_back(data, given_trees):
-    roots = [Tree("", (tree,)) for tree in given_trees]
-    text = "\n".join(f"( {data.draw(layout(tree))} )" for tree in given_trees)
-    assert list(trees(enumerate(text.split("\n"), 1))) == roots
+def test_rendered_trees_are_read_back(data, trees):
+    text = "\n".join(f"( {data.draw(layout(tree))} )" for tree in trees)
+    found = sentences(text, "mrg", unescape=False, all_tags=True)
+    pairs = [[*zip(s.tokens, s.tags, strict=True)] for s in found]
+    assert pairs == [[(to_nfc(w), t) for w, t in words_of(tree)] for tree in trees]
 
 
 # a line that begins with *x* describes the file

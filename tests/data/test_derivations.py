@@ -1,18 +1,13 @@
 import io
-import os
 import random
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keras_tagging.ccg import Derivation, Leaf, Node
-from keras_tagging.ccg.categories import normalise
 from keras_tagging.data import CorpusError, read
-from keras_tagging.data.formats.ccgbank import derivations
-from keras_tagging.data.records import Malformed
 
 HAS = r"(<L (S[dcl]\NP)/NP VBZ VB has (S[dcl]\NP_1)/NP_2>)"
 TEXT = rf"""# a comment
@@ -22,7 +17,7 @@ TEXT += "(<T NP 1 2> (<L NP[nb]/N DT DT a NP[nb]_9/N_9>) (<L N NN NN cat N>) ) )
 
 
 def parse(text, **options):
-    return list(derivations(enumerate(text.split("\n"), 1), **options))
+    return [s.derivation for s in read(io.StringIO(text), "auto", **options)]
 
 
 def test_a_derivation_in_full():
@@ -161,23 +156,3 @@ def test_depth_is_no_limit():
     [derivation] = parse(text)
     assert derivation.heads() == [0]
     assert sum(1 for _ in derivation.nodes()) == depth
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-def test_real_derivations():
-    sizes = []
-    for path in sorted(Path(DATA, "ccgbank-format", "AUTO").rglob("*.auto")):
-        found = parse(path.read_text("utf-8"), categories="ccgbank")
-        assert not [result for result in found if isinstance(result, Malformed)]
-        leaves = [leaf for derivation in found for leaf in derivation.leaves]
-        sizes.append((len(found), len(leaves), len({leaf.category for leaf in leaves})))
-        differ = [x for x in leaves if normalise(x.predicate) != x.category]
-        assert len(differ) <= 1  # one in wsj_0595, in the file itself
-        for derivation in found:
-            heads = derivation.heads()
-            assert heads.count(0) == 1
-            assert max(heads) <= len(derivation.leaves)
-    assert sizes == [(2, 31, 13), (30, 712, 75), (22, 371, 53), (35, 913, 94)]

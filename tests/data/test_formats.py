@@ -57,7 +57,7 @@ MALFORMED = {
         "jsonl",
         '{"tokens": ["a"], "tags": [[]]}\n',
         1,
-        "'tags' is not",
+        "'tags' is none",
         0,
     ),
     "jsonl, lengths": (

@@ -86,7 +86,7 @@ def test_entities_of_brat(write, tmp_path):
 @pytest.mark.parametrize(
     "entity, message",
     [
-        ("T9\tX 0 3;5 7\tAda of", "txt:1: T9 is discontinuous, which tags cannot be;"),
+        ("T9\tX 0 3;5 7\tAda of", "txt:1: T9 is not one stretch of this line"),
         ("T9\tX 0 3\tAdam", "txt:1: T9 is 'Adam', but 'Ada' is there; give the text"),
         ("T9\tX 0 2\tAd\nT8\tY 1 3\tda", "txt:1: the spans 'X' and 'Y' overlap"),
         ("T9\tX 99 100\tx", "txt:3: T9 in .*a.ann begins at character 99, behind the"),

@@ -25,7 +25,7 @@ from keras_tagging.metrics import (
     paired_permutation,
     token_accuracy,
 )
-from keras_tagging.metrics.counts import figure_of
+from keras_tagging.metrics.significance import figure_of
 
 MOVES = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
 MOVES |= {"category_dim": 6, "seed": 1}

@@ -70,10 +70,10 @@ def test_equals_flat_comparison():
             None,
             "sentence 2 has 2 gold tags but 1 predicted tags",
         ),
-        ([["A"], ["A"]], [["A"]], None, "predicted tags end after 1 sentences"),
-        ([["A"]], [["A"], ["A"]], None, "gold tags end after 1 sentences"),
+        ([["A"], ["A"]], [["A"]], None, "sentence 2 has 1 gold tags but no predicted"),
+        ([["A"]], [["A"], ["A"]], None, "sentence 2 has no gold tags but 1"),
         ([["A"]], [["A"]], [["a", "b"]], "sentence 1 has 1 gold tags but 2 tokens"),
-        ([["A"]], [["A"]], [["a"], ["b"]], "gold tags end after 1 sentences"),
+        ([["A"]], [["A"]], [["a"], ["b"]], "sentence 2 has no gold tags but 1 tokens"),
     ],
 )
 def test_length_mismatch(gold, predicted, words, message):

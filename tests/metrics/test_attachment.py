@@ -144,7 +144,7 @@ def changed(column, value):
     ("options", "message"),
     [
         ({"heads": [*HEADS[:2], [3, 3]]}, "3 has 3 words but 2 predicted heads"),
-        ({"heads": HEADS[:2]}, "the predicted heads end after 2 sentences"),
+        ({"heads": HEADS[:2]}, "sentence 3 has 3 words but no predicted heads"),
         ({"gold": changed("head", None)}, "sentence 3 has no column 'head'"),
         (
             {"gold": changed("xpos", None), "punctuation": "ptb"},

@@ -219,10 +219,14 @@ SEVERAL = {"tags": ("tags", "pos")}
 @pytest.mark.parametrize(
     "options, message, settings",
     [
-        ({"y": TAGS[:3]}, "20 sentences, but 3 of tags in y", {}),
+        ({"y": TAGS[:3]}, "argument 2 is shorter", {}),
         ({"y": [t[1:] for t in TAGS]}, "sentence 1: . tokens but . tags", {}),
         ({"y": [[1] * len(t) for t in TAGS]}, "tags are strings", {}),
-        ({"y": [*"abcdefghijklmnopqrst"]}, "sentence 1 in y are 'a': give a list", {}),
+        (
+            {"y": [*"abcdefghijklmnopqrst"]},
+            "sentence 1 in y: give lists of strings",
+            {},
+        ),
         ({"validation_split": 1.0}, "=1.0: give a share, such as 0.1", {}),
         ({"validation_split": 0.1, "validation_data": DEV}, "not both", {}),
         ({"class_weight": {"d": 2}}, "unknown label in class_weight 'd'", {}),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby, islice
 
-from keras_tagging.data.formats.ccgbank import Notation, category_at
+from keras_tagging.data.formats.brackets import Notation, category_at
 from keras_tagging.data.records import (
     MARK,
     Line,

@@ -2,6 +2,7 @@
 
 import csv as rows_of
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import (
@@ -13,9 +14,9 @@ from keras_tagging.data.records import (
     sentence_of,
     unread,
 )
-from keras_tagging.data.rows import header_of
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
+from keras_tagging.utils.suggestions import check_known
 
 SEPARATORS = ",\t;"
 NO_HEADER = "without a header it is format='conll', separator=','"
@@ -51,8 +52,6 @@ def csv(
     if not first:
         return
     separator = separator or max(SEPARATORS, key=first.count)
-    if len(separator) != 1:
-        raise ValueError(f"separator={separator!r}: give one character")
     split = _splitter(separator, quotes)
     names = split(number, first)
     if twice := {name for name in names if name and names.count(name) > 1}:
@@ -168,3 +167,76 @@ def _cells(number, line, split, width) -> list[str] | None:
     except Malformed:
         return None
     return cells if len(cells) == width else None
+
+
+# names of columns, in small letters, the first that there is
+SENTENCE = ("sentence", "sentence_id", "sent_id", "sentence #", "sentence_idx")
+TOKEN = ("text", "token", "word", "form", "tokens", "words")
+TAGS = ("tag", "tags", "label", "labels", "ner_tag", "ner_tags", "ner")
+PLACES = ("id", "start", "end")
+DOCUMENT = "document"
+#: of a table that `annotate` or `to_dataframe` has written: its tags are `tag` alone
+OWN = {"sentence", "id", "text"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of the columns of words, sentences, documents, tags, and all others."""
+
+    token: str
+    sentence: str | None
+    document: str | None
+    tags: str | None
+    others: list[str]
+
+
+def header_of(
+    names: Sequence[str],
+    sentence: str | None = None,
+    token: str | None = None,
+    tags: str | None = None,
+    columns: Iterable[str] | None = None,
+    needs_sentence: bool = False,
+) -> Header:
+    """Say which column is what.
+
+    Args:
+        names: of all columns.
+        sentence, token, tags, columns: as they were given; by default the usual ones,
+            and as `columns` all others but places and probabilities of labels.
+        needs_sentence: whether one must tell the sentences apart.
+
+    Raises:
+        ValueError: if there is no such column.
+    """
+    usual = TAGS[:1] if set(names) >= OWN else TAGS
+    token = _named("token", token, TOKEN, names)
+    sentence = _named("sentence", sentence, SENTENCE, names, needs_sentence)
+    tags = _named("tags", tags, usual, names, needed=False)
+    document = DOCUMENT if DOCUMENT in names and sentence != DOCUMENT else None
+    if columns is None:
+        used = {sentence, token, tags, document, ""}
+        used |= {n for n in names if n.lower() in PLACES}
+        used |= {f"{n}_probability" for n in names}
+        columns = [n for n in names if n not in used]
+    others = [_named("columns", name, (), names) for name in columns]
+    return Header(token, sentence, document, tags, others)
+
+
+def _named(keyword, name, usual, names, needed=True) -> str | None:
+    """The name of a column, as it was given, or the first of the usual ones."""
+    listed = ", ".join(repr(name[:40]) for name in names[:20]) or "none"
+    if name is not None:
+        check_known("column", name, names)
+        return name
+    small = {one.lower(): one for one in reversed(names)}
+    first = next((small[one] for one in usual if one in small), None)
+    if first is None and needed:
+        raise ValueError(f"name the column of each {keyword}, {keyword}=: {listed}")
+    return first
+
+
+def is_header(cells: Sequence[str]) -> bool:
+    """Whether these are names of a column of words and of one of tags or sentences."""
+    small = {cell.strip().lower() for cell in cells}
+    return not small.isdisjoint(TOKEN) and not small.isdisjoint((*SENTENCE, *TAGS))

@@ -1,12 +1,12 @@
 """The formats with heads of words: CoNLL-U and CoNLL-X."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from keras_tagging.ccg.words import escaped
-from keras_tagging.data.formats.ccgbank import derivation_of
+from keras_tagging.data.formats.brackets import derivation_of
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.normalisation import shown, to_nfc
 from keras_tagging.data.records import (
@@ -18,10 +18,11 @@ from keras_tagging.data.records import (
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.surfaces import tokens_of, with_surfaces
+from keras_tagging.data.surface import Surface
+from keras_tagging.data.surfaces import BLANK_LINE
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
-COLUMNS = 10
+COLUMNS, MISC = 10, 9
 _NO_WORD = re.compile(f"#|[0-9]{{1,{INTEGER_DIGITS}}}[-.][0-9]{{1,{INTEGER_DIGITS}}}\t")
 _HEAD = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
@@ -239,3 +240,146 @@ def _check_tree(rows: list[Row]) -> None:
     except NotATree as error:
         remedy = "mend it, or leave such sentences out with errors='skip'"
         raise Malformed(rows[error.word - 1][0], str(error), remedy) from None
+
+
+# Surfaces
+
+_TEXT = re.compile(r"#\s*text\s*=\s?(.*)", re.DOTALL)
+_NEW = re.compile(r"#\s*new(?:par|doc)\b")
+_RANGE = re.compile(f"([0-9]{{1,{INTEGER_DIGITS}}})-([0-9]{{1,{INTEGER_DIGITS}}})")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+# https://universaldependencies.org/misc.html: the values of SpacesAfter
+_ESCAPES = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
+
+# A token of the text: its form, the number of its words, and its attributes in MISC.
+Token = tuple[str, int, dict[str, str]]
+
+
+def with_surfaces(
+    items: Iterable[Malformed | tuple[Sentence, list[str], list[Token]]],
+) -> Iterator[Sentence | Malformed]:
+    """The sentences of a file, which is one text, with their surfaces.
+
+    A sentence is held back until the next one, which says what stands before it.
+
+    Args:
+        items: sentences, each with its lines and their `tokens_of`.
+    """
+    held = None
+    for item in items:
+        if isinstance(item, Malformed):
+            yield item
+            continue
+        sentence, lines, tokens = item
+        surface = surface_of_text(lines, tokens) or surface_of_spaces(tokens)
+        before = decoded(tokens[0][2].get("SpacesBefore", ""))
+        start = len(before)
+        if held is not None:
+            after = held.surface.after
+            if any(map(_NEW.match, lines)) and not (after and after.strip(" ")):
+                after = BLANK_LINE
+            after = (" " if after is None else after) + before
+            yield replace(held, surface=replace(held.surface, after=after))
+            start = held.surface.start + len(held.surface.text) + len(after)
+        surface = replace(surface, start=start, after=space_after(tokens[-1][2], None))
+        held = replace(sentence, surface=surface)
+    if held is not None:  # it may not be known what follows it
+        yield held
+
+
+def tokens_of(block: Iterable[Line]) -> list[Token]:
+    """The tokens of a sentence: multiword tokens, and all words outside of these.
+
+    Args:
+        block: the lines of a sentence of CoNLL-U, whose words are sound.
+
+    Raises:
+        Malformed: if a multiword token has no form, or not words that follow.
+    """
+    tokens: list[Token] = []
+    word = last = begun = 0
+    for number, line in block:
+        if line.startswith("#"):
+            continue
+        cells = line.split("\t")
+        if span := _RANGE.fullmatch(cells[0]):
+            first, end = map(int, span.groups())
+            if first != word + 1 or end < first or word < last:
+                what = f"the multiword token {shown(cells[0])} follows word {word}"
+                remedy = "put it before its first word, and let none overlap"
+                raise Malformed(number, what, remedy)
+            if not cells[FORM]:
+                what = f"column 2 of the multiword token {shown(cells[0])} is empty"
+                raise Malformed(number, what, "put its form there")
+            last, begun = end, number
+            tokens.append((cells[FORM], end - first + 1, attributes(cells[MISC])))
+        elif cells[0].isdecimal():
+            word += 1
+            if word > last:
+                tokens.append((cells[FORM], 1, attributes(cells[MISC])))
+    if word < last:
+        what = f"the multiword token that ends with word {last} has words up to {word}"
+        raise Malformed(begun, what, "give it all its words")
+    return tokens
+
+
+def attributes(misc: str) -> dict[str, str]:
+    """The attributes in the column MISC."""
+    pairs = (pair.partition("=") for pair in misc.split("|"))
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def decoded(value: str) -> str:
+    """The white space that a value of SpacesAfter or SpacesBefore stands for."""
+    text = _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[0]), value)
+    return text if text.isspace() else ""
+
+
+def space_after(misc: dict[str, str], default: str | None = " ") -> str | None:
+    """The text behind a token, by its attributes.
+
+    Args:
+        misc: the attributes.
+        default: what stands there if they do not say.
+    """
+    if spaces := decoded(misc.get("SpacesAfter", "")):
+        return spaces
+    is_none = misc.get("SpaceAfter") == "No" or misc.get("SpacesAfter") == ""
+    return "" if is_none else default
+
+
+def surface_of_text(lines: Iterable[str], tokens: Sequence[Token]) -> Surface | None:
+    """The surface by the comment `# text`; None if there is none that has the tokens.
+
+    Between the tokens the comment may have white space, and nothing else.
+    """
+    comment = next(filter(None, map(_TEXT.match, lines)), None)
+    if comment is None:
+        return None
+    text, end, spans = comment[1].strip(), 0, []
+    for form, _, _ in tokens:
+        begin = end
+        while text[begin : begin + 1].isspace():
+            begin += 1
+        if not text.startswith(form, begin):
+            return None
+        end = begin + len(form)
+        spans.append((begin, end))
+    if end < len(text):
+        return None
+    return Surface(text, spans, [words for _, words, _ in tokens])
+
+
+def surface_of_spaces(tokens: Sequence[Token]) -> Surface:
+    """The surface by SpaceAfter, SpacesAfter and SpacesBefore."""
+    parts, spans, end = [], [], 0
+    for number, (form, _, misc) in enumerate(tokens):
+        if number:
+            space = space_after(tokens[number - 1][2])
+            space += decoded(misc.get("SpacesBefore", ""))
+            parts.append(space)
+            end += len(space)
+        spans.append((end, end + len(form)))
+        parts.append(form)
+        end += len(form)
+    return Surface("".join(parts), spans, [words for _, words, _ in tokens])

@@ -16,8 +16,7 @@ from keras_tagging.experiments.papers import Column, Row, Settings, Table
 from keras_tagging.experiments.reproduction.corpus import is_of_parsers
 from keras_tagging.experiments.reproduction.jobs import check_settings
 from keras_tagging.metrics import holm
-from keras_tagging.metrics.counts import figure_of
-from keras_tagging.metrics.significance import is_limit
+from keras_tagging.metrics.significance import figure_of, is_limit
 from keras_tagging.utils.atomic import replacing
 
 RESAMPLES = 9999

@@ -36,7 +36,7 @@ from keras_tagging.experiments.reproduction.jobs import (
     takes_vectors,
 )
 from keras_tagging.experiments.reproduction.store import Job, Store
-from keras_tagging.metrics.counts import figure_of
+from keras_tagging.metrics.significance import figure_of
 from keras_tagging.models.files.run_folder import save_run, take_folds
 from keras_tagging.models.files.saving import metadata_path
 from keras_tagging.training import mode_of

@@ -17,7 +17,7 @@ from keras_tagging.experiments.reproduction.report import (
     settings_markdown,
     write_report,
 )
-from keras_tagging.metrics.counts import figure_of
+from keras_tagging.metrics.significance import figure_of
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from keras_tagging.experiments.reproduction.jobs import (
 from keras_tagging.experiments.reproduction.report import runs_of
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.experiments.reproduction.work import find_job, run_job
-from keras_tagging.metrics.counts import figure_of
+from keras_tagging.metrics.significance import figure_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
