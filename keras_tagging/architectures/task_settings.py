@@ -3,26 +3,25 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from keras_tagging.ccg.parsing import Search
 from keras_tagging.data.named_columns import check_names
 from keras_tagging.transitions import transition_system
 from keras_tagging.utils.checks import (
     Checked,
+    Level,
     NonNegative,
     Positive,
     Rate,
     Rule,
     Steps,
     check_fields,
-    whole,
 )
-from keras_tagging.utils.limits import AGENDA
 
 Vectors = Annotated[
     object, Rule(lambda x: x is not None, "a name or a file of vectors")
 ]
 ColumnNames = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
 System = Annotated[str, Rule(bool, "'arc-standard', 'swap' or a further system")]
-Level = Annotated[float, Rule(lambda x: 0 < x <= 1, "above 0, up to 1")]
 HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 TagWeights = Annotated[
     tuple[float, ...],
@@ -117,25 +116,15 @@ class ParserSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CCGSettings(Checked):
-    """The settings of a CCG parser beside those of its network.
+class CCGSettings(Search):
+    """The settings of a CCG parser beside those of its network: also its search.
 
     Args:
         embeddings, vectors: as in `TaggerSettings`.
-        beta: a word has the categories with p >= beta * max p.
-        head_weight, rule_weight: of the logarithms of the probabilities of heads, and
-            of the shares of rules in training, beside those of categories.
-        agenda: steps of the search for a sentence, after which it takes fragments.
-        unseen: whether combinators join pairs that training does not have.
     """
 
     embeddings: Vectors | None = None
     vectors: Vectors | None = None
-    beta: Level = 0.05
-    head_weight: Rate = 1.0
-    rule_weight: Rate = 0.1
-    agenda: Annotated[int, whole(1, AGENDA)] = 20_000
-    unseen: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,12 +120,6 @@ class Grammar:
         ]
         return sorted(results, key=lambda result: -result.count)
 
-    def change(self, category: str) -> list[Result]:
-        """All that a category alone can become in training, the most frequent first."""
-        seen = self.rules.get((category,), {})
-        results = [Result(whole, 0, count) for whole, count in seen.items()]
-        return sorted(results, key=lambda result: -result.count)
-
     def has(self, node: Node, combinators: bool = True) -> bool:
         """Whether it has the step, from training or by a combinator."""
         whole, parts = normal(node.category), _parts(node)

@@ -1,26 +1,37 @@
 """From scores of a network to derivations: grammar, search, and fragments."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from keras_tagging.ccg.astar import AStar, Item, Result, Weights
+from keras_tagging.ccg.astar import AStar, Item, Weights
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, normal
 from keras_tagging.ccg.rules import Rules
 from keras_tagging.ccg.words import escaped
+from keras_tagging.utils.checks import Checked, Level, Rate, whole
 from keras_tagging.utils.limits import AGENDA, CHART_WORDS
 
 
-class Search(NamedTuple):
-    """How derivations are searched for: see `CCGSettings`."""
+@dataclass(frozen=True, kw_only=True)
+class Search(Checked):
+    """How derivations are searched for.
 
-    beta: float = 0.05
-    head_weight: float = 1.0
-    rule_weight: float = 0.1
-    agenda: int = 20_000
+    Args:
+        beta: a word has the categories with p >= beta * max p.
+        head_weight, rule_weight: of the logarithms of the probabilities of heads, and
+            of the shares of rules in training, beside those of categories.
+        agenda: steps of the search for a sentence, after which it takes fragments.
+        unseen: whether combinators join pairs that training does not have.
+    """
+
+    beta: Level = 0.05
+    head_weight: Rate = 1.0
+    rule_weight: Rate = 0.1
+    agenda: Annotated[int, whole(1, AGENDA)] = 20_000
     unseen: bool = False
 
 
@@ -72,7 +83,7 @@ class CCGDecoder:
         if count > CHART_WORDS:
             return [self._in_pieces(possible, heads, leaves)]
         results = self._astar.search(possible, heads, nbest)
-        return [(_joined(self._trees(x, leaves)), x.score) for x in results]
+        return [(_joined(self._trees(x.items, leaves)), x.score) for x in results]
 
     def _possible(self, row: np.ndarray, level: float) -> list[tuple[int, float]]:
         chosen = np.flatnonzero(row >= row.max() + level).tolist()
@@ -87,15 +98,12 @@ class CCGDecoder:
             )
             [result] = self._astar.search(possible[begin:end], heads_inside)
             score += result.score
-            trees += self._trees(result, leaves[begin:end])
+            trees += self._trees(result.items, leaves[begin:end])
         return _joined(trees), score
 
-    def _trees(self, result: Result, leaves) -> list[Node | Leaf]:
-        return [self._tree(item, leaves) for item in result.items]
-
-    def _tree(self, root: Item, leaves) -> Node | Leaf:
-        """The nodes of an item, without recursion."""
-        order, waiting = [], [root]
+    def _trees(self, roots: list[Item], leaves) -> list[Node | Leaf]:
+        """The nodes of items, without recursion."""
+        order, waiting = [], [*roots]
         while waiting:
             item = waiting.pop()
             order.append(item)
@@ -109,7 +117,7 @@ class CCGDecoder:
             else:
                 word, pos = map(escaped, leaves[item.begin])
                 made[id(item)] = Leaf(name, pos, pos, word, name)
-        return made[id(root)]
+        return [made[id(root)] for root in roots]
 
 
 def _joined(trees: list[Node | Leaf]) -> Derivation:
@@ -131,13 +139,7 @@ def search_of(fields) -> Search:
     Raises:
         ValueError: if it cannot be one.
     """
-    right = isinstance(fields, dict) and {*fields} == {*Search._fields}
-    right = right and type(fields["unseen"]) is bool
-    right = right and type(fields["agenda"]) is int and 0 < fields["agenda"] <= AGENDA
-    names = ("beta", "head_weight", "rule_weight")
-    right = right and all(
-        type(fields[name]) in (int, float) and 0 <= fields[name] < 1e6 for name in names
-    )
-    if not right or not 0 < fields["beta"] <= 1:
-        raise ValueError("does not say how derivations are searched for")
-    return Search(**fields)
+    try:
+        return Search(**fields)
+    except (TypeError, ValueError):
+        raise ValueError("does not say how derivations are searched for") from None

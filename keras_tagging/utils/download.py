@@ -53,13 +53,12 @@ def fetch(url: str, path: Path, checksum: str, size: int) -> Path:
     if is_intact(path, checksum):  # without a lock: the folder may be read-only
         return path
     pooch.get_logger().setLevel("WARNING")
-    name, by_hand = path.name, f"or save the file yourself as {path}"
-    files = {"registry": {name: checksum}, "urls": {name: url}}
+    files = {"registry": {path.name: checksum}, "urls": {path.name: url}}
     source = pooch.create(path.parent, "", **files, retry_if_failed=RETRIES)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.parent / ".lock"):
-            source.fetch(name, downloader=_Download(size))
+            source.fetch(path.name, downloader=_Download(size))
     except ValueError:
         raise OSError(
             f"{url}: another file came, whose checksum is not {checksum[:16]}...; log "
@@ -71,15 +70,12 @@ def fetch(url: str, path: Path, checksum: str, size: int) -> Path:
                 f"{path.parent}: cannot be written to: {error.strerror}; make room, or "
                 "set KERAS_TAGGING_CACHE to another folder"
             ) from None
-        answer = getattr(error, "response", None)
-        what = (
-            f"the connection failed ({type(error).__name__})"
-            if answer is None
-            else f"the server answers {answer.status_code} {answer.reason}"
-        )
+        what = f"the connection failed ({type(error).__name__})"
+        if (answer := getattr(error, "response", None)) is not None:
+            what = f"the server answers {answer.status_code} {answer.reason}"
         raise OSError(
-            f"{url}: {what}; check the connection and proxy, run this again later, "
-            f"{by_hand}"
+            f"{url}: {what}; check the connection and proxy, run this again later, or "
+            f"save the file yourself as {path}"
         ) from None
     return path
 

@@ -92,13 +92,11 @@ class LanguageWords:
         classes = [name.endswith("word_classes") for name in taken]
         names = [f"vectors {self.vectors}"] * (not all(classes))
         names += [f"word classes {self.word_classes}"] * any(classes)
-        turns = f"turn{'s' * (len(taken) == 1)} them off"
-        off = off or f"{' and '.join(f'{name}=None' for name in taken)} {turns}"
+        off = off or f"without them: {', '.join(f'{name}=None' for name in taken)}"
         language = self.language.partition(" (")[0]
         line = f"{' and '.join(names)}, installed for {language}; {off}"
-        if trains:
-            line += f"; the vectors stay as they are ({trains} trains them)"
-        return line
+        stay = f"; the vectors stay as they are ({trains} trains them)"
+        return line + stay * bool(trains)
 
 
 def words_for(recipe: str, language: str | None, of_corpus: str) -> LanguageWords:

@@ -1,6 +1,7 @@
 """The search for derivations, against trying everything."""
 
 import random
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -129,10 +130,10 @@ def test_a_long_sentence_and_a_small_agenda_end_with_every_word():
 
 @pytest.mark.parametrize(
     "wrong",
-    [None, {}, {"beta": 2}, {"agenda": 10**9}, {"unseen": 1}, {"rule_weight": "x"}],
+    [None, {"beta": 2}, {"agenda": 10**9}, {"unseen": 1}, {"rule_weight": "x"}],
 )
 def test_a_file_that_describes_no_search(wrong):
-    known = Search()._asdict()
-    assert search_of(known) == Search()
+    fields = asdict(Search(beta=0.1))
+    assert search_of(fields) == Search(beta=0.1)
     with pytest.raises(ValueError, match="how derivations are searched for"):
-        search_of({**known, **wrong} if wrong else wrong)
+        search_of(wrong and {**fields, **wrong})

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.ccg.categories import (
@@ -98,7 +98,7 @@ atoms = st.builds(Atom, names, features)
 categories = st.recursive(
     atoms,
     lambda part: st.builds(Functor, part, st.sampled_from("/\\"), part, features),
-    max_leaves=12,
+    max_leaves=8,
 )
 
 
@@ -108,6 +108,10 @@ def readable(category):
     return not bare or category.argument.features[-1:] != ("conj",)
 
 
+checked = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@checked
 @given(categories.filter(readable), st.sampled_from(["ccgbank", "pmb"]))
 def test_what_is_written_is_read_back(category, notation):
     written = write_category(category, notation)
@@ -115,6 +119,7 @@ def test_what_is_written_is_read_back(category, notation):
     assert normalise(f"(({written}))", notation) == written
 
 
+@checked
 @given(st.text("SNP()/\\[]:_1dcl", max_size=20))
 def test_any_text_is_a_category_or_an_error(text):
     try:

@@ -74,14 +74,14 @@ def test_what_an_architecture_takes(name, given, expected):
 
 def test_the_line_says_how_to_turn_them_off():
     line = "vectors tiny and word classes brown-tiny, installed for English; "
-    off = "vectors=None and word_classes=None turn them off"
+    off = "without them: vectors=None, word_classes=None"
     assert TINY.line(["vectors", "word_classes"]) == line + off
     parts = ["parser.vectors", "tagger.word_classes"]
     assert TINY.line(parts, "off") == f"{line}off"
     told = TINY.line(parts, "off", "x=True")
     assert told == f"{line}off; the vectors stay as they are (x=True trains them)"
     line = "word classes brown-tiny, installed for English; "
-    assert TINY.line(["word_classes"]) == f"{line}word_classes=None turns them off"
+    assert TINY.line(["word_classes"]) == f"{line}without them: word_classes=None"
 
 
 def test_only_the_best_recipe_takes_those_of_a_corpus(offers):
@@ -119,7 +119,7 @@ def test_build_takes_them_and_says_so(files, capsys, monkeypatch):
     vectors, classes = f"{files['vectors']} 1.5", f"{files['word_classes']} 2"
     about = {"vectors": vectors, "word_classes": classes}
     assert model.metadata["words"] == {"language": "English (en)", **about}
-    assert "installed for English; vectors=None and" in capsys.readouterr().err
+    assert "for English; without them: vectors=None, word" in capsys.readouterr().err
     model = keras_tagging.build("bigru", language="en", vectors=None)
     assert model.settings["vectors"] is None
     assert model.settings["word_classes"] == files["word_classes"]

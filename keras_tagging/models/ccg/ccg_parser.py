@@ -1,5 +1,7 @@
 """The CCG parser: sentences in, derivations out."""
 
+from dataclasses import asdict, fields
+
 import keras
 import numpy as np
 
@@ -63,7 +65,7 @@ class CCGParser(Deriving, SentenceModel):
     @property
     def search(self) -> Search:
         """How derivations are searched for, by its settings."""
-        return Search(**{name: self.settings[name] for name in Search._fields})
+        return Search(**{x.name: self.settings[x.name] for x in fields(Search)})
 
     def adapt(self, sentences):
         """Count words, categories and rules, and build the network.
@@ -172,5 +174,5 @@ class CCGParser(Deriving, SentenceModel):
     served_layers, export_format = (), "onnx"
 
     def described(self, top_k=5):
-        about = {"grammar": self.grammar.to_dict(), "search": self.search._asdict()}
+        about = {"grammar": self.grammar.to_dict(), "search": asdict(self.search)}
         return super().described(top_k) | about
