@@ -84,7 +84,7 @@ class Block:
             ValueError, TypeError: as in `with_trees`, or for any other column.
         """
         fields = [(x, MISC if x == TAGS else conllu_field(x)) for x in columns]
-        values = _columns(len(self.words), columns.values())
+        values = list(map(_fields, columns.values()))
         rows, lines = zip(*values, strict=True), list(self.lines)
         for word, row in zip(self.words, rows, strict=bool(values)):
             cells = lines[word].split("\t")
@@ -238,7 +238,7 @@ def conllu_rows(
     """
     unknown = ["_"] * len(tokens)
     named = (by_name.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
-    forms, *fields = _columns(len(tokens), [tokens, *named, heads, deprels])
+    forms, *fields = map(_fields, (tokens, *named, heads, deprels))
     if "" in forms:
         number = forms.index("") + 1
         raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
@@ -253,18 +253,15 @@ def with_misc(row: str, attributes: Iterable[str]) -> str:
     return f"{row}\t{'|'.join(attributes) or '_'}\n"
 
 
-def _columns(count: int, columns: Iterable[Sequence]) -> list[list[str]]:
-    """The fields of every word, by column."""
-    columns = [list(column) for column in columns]
-    for i, column in enumerate(columns):
-        if len(column) != count:
-            raise ValueError(f"{len(column)} values for {count} words: {column[:4]}")
-        try:
-            whole = "".join(column)
-        except TypeError:  # numbers are among them
-            column = [x if isinstance(x, str) else str(index(x)) for x in column]
-            columns[i], whole = column, "".join(column)
-        if "\t" in whole or "\n" in whole:
-            value = next(x for x in column if "\t" in x or "\n" in x)
-            raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")
-    return columns
+def _fields(column: Sequence[int | str]) -> list[str]:
+    """The fields of a column."""
+    fields = list(column)
+    try:
+        whole = "".join(fields)
+    except TypeError:  # numbers are among them
+        fields = [x if isinstance(x, str) else str(index(x)) for x in fields]
+        whole = "".join(fields)
+    if "\t" in whole or "\n" in whole:
+        value = next(x for x in fields if "\t" in x or "\n" in x)
+        raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")
+    return fields

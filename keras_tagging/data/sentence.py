@@ -184,10 +184,7 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     if isinstance(sentence, Sentence):
         return sentence
     check_several(sentence)
-    words = list(sentence)
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError(f"a sentence is a list of words, not {words[:3]!r}")
-    return Sentence(words)
+    return Sentence(list(sentence))
 
 
 def check_several(items: Iterable) -> None:

@@ -21,6 +21,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from keras_tagging.data.lemmas.scripts import common_subsequence
 from keras_tagging.data.sentence import NER, Sentence
@@ -43,36 +44,19 @@ UNIVERSAL_FEATURES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     """A word of a text.
 
     Args:
         start, end: of its token, in characters that are not white space.
         several: whether the token has other words.
         form: in lower case.
-        sentence: with its columns.
-        place: in the sentence, from 0.
-        first: the number of the first word of the sentence among all words.
     """
 
     start: int
     end: int
     several: bool
     form: str
-    sentence: Sentence
-    place: int
-    first: int
-
-    def value(self, column: str) -> str:
-        return self.sentence.columns[column][self.place]
-
-    def head(self) -> int | None:
-        """The number of its head among all words; -1 for the root."""
-        head = self.value("head")
-        if not head.isdecimal() or int(head) > len(self.sentence):
-            return None
-        return self.first + int(head) - 1 if int(head) else -1
 
 
 def raw_text_scores(
@@ -99,17 +83,50 @@ def raw_text_scores(
     """
     gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
     counts, (words, others), pairs = unit_scores(gold, predicted)
-    partner = {other: gold_word for gold_word, other in pairs}
+    attached = set()  # pairs with the right heads
+    partner = {other: word for word, other in pairs} | {-1: -1}
     for name, column in COLUMNS.items():
         needed = {column, "head"} if name == "las" else {column}
         if not all(needed <= s.columns.keys() for s in (*gold, *predicted)):
             continue
-        right = sum(_RULES[name](words[i], others[j], partner) for i, j in pairs)
-        counts[name] = ChunkCounts(len(words), len(others), right)
+        if name == "uas":
+            ours, theirs = _heads(gold), [partner.get(x) for x in _heads(predicted)]
+        else:
+            ours, theirs = _values(name, gold), _values(name, predicted)
+        right = {(i, j) for i, j in pairs if ours[i] == theirs[j]}
+        if name == "lemma":
+            right |= {(i, j) for i, j in pairs if ours[i] == "_"}
+        elif name == "uas":
+            attached = right
+        elif name == "las":
+            right &= attached
+        counts[name] = ChunkCounts(len(words), len(others), len(right))
     if all(NER in s.columns for s in (*gold, *predicted)):
         one, other = _entities(words, gold), _entities(others, predicted)
         counts["entities"] = ChunkCounts(len(one), len(other), len(one & other))
     return counts
+
+
+def _values(name: str, sentences: list[Sentence]) -> list:
+    """What is compared of each word of a text, for a figure."""
+    values = [value for s in sentences for value in s.columns[COLUMNS[name]]]
+    if name == "feats":
+        pairs = (value.split("|") for value in values)
+        known = UNIVERSAL_FEATURES
+        return [{x for x in row if x.partition("=")[0] in known} for row in pairs]
+    return [x.partition(":")[0] for x in values] if name == "las" else values
+
+
+def _heads(sentences: list[Sentence]) -> list[int]:
+    """The number of the head of each word among all words; -1 for the root."""
+    heads, first = [], 0
+    for sentence in sentences:
+        for head in sentence.columns["head"]:
+            number = int(head) if head.isdecimal() else len(sentence) + 1
+            is_word = 0 < number <= len(sentence)
+            heads.append(first + number - 1 if is_word else -1 if not number else -2)
+        first += len(sentence)
+    return heads
 
 
 def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
@@ -184,13 +201,13 @@ def _units(sentences: list[Sentence]):
     """The spans of tokens, those of sentences, and the words."""
     tokens, spans, words, place = set(), set(), [], 0
     for sentence in sentences:
-        begin, first, word = place, len(words), 0
+        begin, word = place, 0
         for text, count in _tokens(sentence):
             start, place = place, place + len(_unspaced(text))
             tokens.add((start, place))
             for i in range(word, word + count):
                 form = sentence.tokens[i].lower()
-                words.append(_Word(start, place, count > 1, form, sentence, i, first))
+                words.append(_Word(start, place, count > 1, form))
             word += count
         spans.add((begin, place))
     return tokens, spans, words
@@ -223,34 +240,6 @@ def _check_texts(gold: list[Sentence], predicted: list[Sentence]) -> None:
         f"the texts differ: at character {place + 1} without white space the gold one "
         f"has {around[0]!r}, and the other one {around[1]!r}; annotate the same text"
     )
-
-
-def _universal(word: _Word) -> set[str]:
-    pairs = word.value("feats").split("|")
-    return {pair for pair in pairs if pair.partition("=")[0] in UNIVERSAL_FEATURES}
-
-
-def _right_head(word, other, partner):
-    gold, head = word.head(), other.head()
-    if gold is None or head is None:
-        return False
-    return (partner.get(head) if head >= 0 else -1) == gold
-
-
-def _right_arc(word, other, partner):
-    names = (x.value("deprel").partition(":")[0] for x in (word, other))
-    return len(set(names)) == 1 and _right_head(word, other, partner)
-
-
-#: of a gold word, the other one, and the gold word of each other word
-_RULES = {
-    "upos": lambda gold, word, _: gold.value("pos") == word.value("pos"),
-    "xpos": lambda gold, word, _: gold.value("xpos") == word.value("xpos"),
-    "feats": lambda gold, word, _: _universal(gold) == _universal(word),
-    "lemma": lambda gold, word, _: gold.value("lemma") in ("_", word.value("lemma")),
-    "uas": _right_head,
-    "las": _right_arc,
-}
 
 
 @dataclass(frozen=True)
