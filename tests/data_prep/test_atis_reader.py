@@ -1,9 +1,7 @@
-import os
 import zipfile
 
 import pytest
 
-from keras_tagging.corpora import load_corpus
 from keras_tagging.data import CorpusError, Sentence, write
 from preparing.atis import read_atis
 
@@ -188,18 +186,3 @@ def test_malformed_files_are_told(tmp_path, form, change, message):
     told = str(caught.value)
     assert told.startswith(str(tmp_path)) and "\n" not in told
     assert message in told
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"
-)
-@pytest.mark.parametrize("form", FORMS)
-def test_the_real_corpus_in_all_forms(tmp_path, form):
-    source = os.path.join(os.environ["KERAS_TAGGING_DATA"], "atis")
-    corpus = read_atis(source)
-    sizes = [(len(part), sum(map(len, part))) for _, part in corpus.splits()]
-    assert sizes == [(4478, 50497), (500, 5703), (893, 9164)]
-    form(tmp_path, dict(corpus.splits()))
-    assert read_atis(tmp_path).fingerprint() == corpus.fingerprint()
-    assert load_corpus(source, "atis").fingerprint() == corpus.fingerprint()

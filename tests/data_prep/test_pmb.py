@@ -1,6 +1,4 @@
-import os
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -107,27 +105,3 @@ def other_columns(path):
 def test_errors_are_one_line_and_leave_no_files(gold, failing, change, message):
     change(gold / "train.conll")
     assert message in failing("pmb", gold)
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-# for each language, sentences and tokens of train, dev, test
-REAL = {
-    "en": [(7745, 50408), (1174, 7368), (1053, 6821)],
-    "de": [(1741, 10126), (559, 3211), (547, 3234)],
-    "it": [(685, 3810), (540, 2864), (461, 2531)],
-    "nl": [(539, 3301), (438, 2659), (491, 3065)],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-@pytest.mark.parametrize("notation", ["pmb", "ccgbank"])
-@pytest.mark.parametrize("language", REAL)
-def test_the_real_release(tmp_path, run, language, notation):
-    options = ["--language", language, "--notation", notation]
-    assert run("pmb", Path(DATA, "pmb-ccg"), tmp_path / "out", *options)[0] == 0
-    corpus = keras_tagging.load_corpus(tmp_path / "out")
-    sizes = [(len(part), sum(map(len, part))) for _, part in corpus.splits()]
-    assert sizes == REAL[language]
-    tags = {tag for sentence in corpus.train for tag in sentence.tags}
-    assert len(tags) == {"en": 294, "de": 160, "it": 112, "nl": 109}[language]

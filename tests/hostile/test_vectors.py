@@ -172,31 +172,21 @@ def test_pickles_that_are_trusted(tmp_path):
 # Sizes that are not there
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
 @pytest.mark.parametrize(
     ("first", "message"),
     [
         ("5" * 5000 + " 3", "1: announces too large a number"),
-        ("3 " + "5" * 5000, "1: announces too large a number"),
         ("4 9999999999999", "1: announces 4 vectors of 9999999999999 values .1 to 10"),
         ("9999999999999 3", "announces 9999999999999 vectors but 4 follow|ends before"),
-        ("9999999999999 10000", "2: has 3 values where 10000|ends before the last"),
         ("4 -3", "2: has 3 values where 1 are expected|is binary data of another kind"),
-        ("4 0", "1: announces 4 vectors of 0 values"),
-        ("3 3", "1: announces 3 vectors but 4 follow|continues after the 3 vectors"),
-        ("4 2", "2: has 3 values where 2 are|continues after|is not in utf-8"),
         ("\u0664 \u0663", "where 1 are expected|1: is not a word|binary data"),
     ],
 )
 @pytest.mark.parametrize("content", [GLOVE.encode(), BINARY.partition(b"\n")[2]])
-def test_first_lines(content, first, message, pack, tmp_path):
-    suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}.get(pack, "")
-    path = write(tmp_path / f"v{suffix}", pack(f"{first}\n".encode() + content))
+def test_first_lines(content, first, message, tmp_path):
+    path = write(tmp_path / "v", f"{first}\n".encode() + content)
     for road in ROADS[::2]:
         refuse(path, message, **road)
-
-
-HEADER = struct.calcsize("<2i12id")
 
 
 @pytest.mark.parametrize("value", [-1, 0, 7, 10_000, 2**31 - 1])
@@ -212,13 +202,6 @@ def test_sizes_in_fasttext_models(place, value, tmp_path):
         sound = {10: value >= 0, 11: 0 <= value < 10_000, 17: value == 0}
         assert (found[0] is not None) == sound.get(place, False)
         assert found[0] or not any(found)
-
-
-@pytest.mark.parametrize("end", range(HEADER, HEADER + 120, 29))
-def test_fasttext_models_that_end_among_their_words(end, tmp_path):
-    path = write(tmp_path / "v.bin", model(tmp_path)[:end])
-    for road in ROADS:
-        refuse(path, "ends before the last vector that it announces", **road)
 
 
 # Lines, words and values without an end
@@ -242,13 +225,6 @@ def test_words_without_an_end(tmp_path):
         refuse(path, "v:2: has a word of 70,000 bytes .at most 65,536 are", **road)
     write(path, b"2 1\n" + name.encode() + BINARY)
     refuse(path, "ends before|has a word of|is not a word")
-
-
-@pytest.mark.parametrize("value", ["nan", "-inf", "1e999", "1e39", "-NaN", "infinity"])
-def test_values_that_are_not_finite(value, tmp_path):
-    path = write(tmp_path / "v", f"a 1 2\nb 3 {value}\n")
-    for road in ({}, {"vocabulary": ["b"]}):
-        refuse(path, "v:2: the vector of 'b' holds a value that is not a fin", **road)
 
 
 # Compression

@@ -97,11 +97,6 @@ CTF = """\
 1\t|S0 1:1 |# a#|b\t|S2 2:1 |# I-city
 19 |CW 3:1 |# naïve |L 4:1 |# O
 """
-CTF_INDICES = """\
-0\t|S0 0:1\t|S2 0:1
-0\t|S0 1:1.0\t|S2 1:1
-1\t|CW 2:1 |PW 1:1\t|L 2:1
-"""
 JSONL = """\
 {"tokens": ["Show", "me", "caf\\u00e9"], "tags": ["V", "P", "N"], "head": [0, 1, 1]}
 {"tokens": []}

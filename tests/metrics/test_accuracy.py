@@ -1,6 +1,5 @@
 import math
 
-import numpy as np
 import pytest
 
 from keras_tagging.data.sentence import Sentence
@@ -48,17 +47,6 @@ def test_nothing_to_count(gold):
     assert len(shares) == 4
     assert all(math.isnan(value) for value in shares)
     assert figures["tokens"] == figures["sentences"] == 0
-
-
-def test_equals_flat_comparison():
-    rng = np.random.default_rng(0)
-    lengths = rng.integers(0, 9, 200)
-    gold = [list(rng.choice(list("ABC"), n)) for n in lengths]
-    predicted = [list(rng.choice(list("ABC"), n)) for n in lengths]
-    expected = (np.concatenate(gold) == np.concatenate(predicted)).mean()
-    figures = token_accuracy(gold, predicted)
-    assert figures["accuracy"] == pytest.approx(expected, abs=1e-15)
-    assert 0 < figures["sentence_accuracy"] < 1
 
 
 @pytest.mark.parametrize(

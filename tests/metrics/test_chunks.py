@@ -108,34 +108,6 @@ def test_bare_tags_equal_conlleval():
         assert f"{chunk_scores(gold, predicted, 'bare')}\n" == report
 
 
-def test_the_published_example():
-    """The scores in the description of CoNLL-2000's output format, rebuilt from
-    its counts: https://www.clips.uantwerpen.be/conll2000/chunking/output.html"""
-    counts = {  # gold, found, correct
-        "ADJP": (6, 1, 0),
-        "ADVP": (8, 11, 5),
-        "NP": (262, 317, 206),
-        "PP": (90, 107, 89),
-        "SBAR": (6, 3, 2),
-        "VP": (87, 100, 69),
-    }
-    gold, predicted = [], []
-    for kind, (in_gold, found, correct) in counts.items():
-        chunk, spurious, missed = f"B-{kind}", found - correct, in_gold - correct
-        gold += [[chunk]] * correct + [["O"]] * spurious + [[chunk]] * missed
-        predicted += [[chunk]] * (correct + spurious) + [["O"]] * missed
-    scores = chunk_scores(gold, predicted)
-    assert str(scores).splitlines()[1:] == [
-        "accuracy:  59.17%; precision:  68.83%; recall:  80.83%; FB1:  74.35",
-        "             ADJP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1",
-        "             ADVP: precision:  45.45%; recall:  62.50%; FB1:  52.63  11",
-        "               NP: precision:  64.98%; recall:  78.63%; FB1:  71.16  317",
-        "               PP: precision:  83.18%; recall:  98.89%; FB1:  90.36  107",
-        "             SBAR: precision:  66.67%; recall:  33.33%; FB1:  44.44  3",
-        "               VP: precision:  69.00%; recall:  79.31%; FB1:  73.80  100",
-    ]
-
-
 def test_rounds_like_conlleval():
     # 100 * 23 / 160 is exactly 14.375, 100 * (23 / 160) is a little less.
     gold, predicted = [["B-X"]] * 23 + [["O"]] * 137, [["B-X"]] * 160

@@ -59,11 +59,6 @@ def test_equals_a_loop_over_words(seed):
         assert row.categories_per_word == np.mean(categories)
 
 
-def test_beta_one_keeps_ties():
-    table = multi_tagging([[1]], [np.array([[0.4, 0.4, 0.2]])], betas=[1])
-    assert table.values.tolist() == [[1, 1, 1, 2]]
-
-
 def test_reads_one_sentence_at_a_time():
     gold, probabilities = random_sentences()
     live = most = 0

@@ -1,14 +1,12 @@
 """Scores of annotated raw text, by hand."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
-from keras_tagging.metrics import raw_text_scores, segmentation_scores
+from keras_tagging.metrics import raw_text_scores
 from keras_tagging.metrics.raw_text import common_subsequence
 
 
@@ -184,31 +182,3 @@ def test_common_subsequences(one, other):
     assert all(one[i] == other[j] for i, j in pairs)
     assert pairs == sorted(pairs) and len({j for _, j in pairs}) == len(pairs)
     assert [j for _, j in pairs] == sorted(j for _, j in pairs)
-
-
-def any_segmentation(draw, text):
-    """Tokens of a text, some with several words, cut anywhere."""
-    tokens = re.findall("|".join(draw(st.permutations(["a+b?", ".b", "."]))), text)
-    sentences, own = [], []
-    for token in tokens:
-        several = len(token) > 1 and draw(st.booleans())
-        own.append((token, token[:1], token[1:]) if several else token)
-        if draw(st.booleans()):
-            sentences.append(sentence(*own))
-            own = []
-    return [*sentences, *([sentence(*own)] if own else [])]
-
-
-@given(st.data(), st.text("abc", min_size=1, max_size=12))
-def test_units_agree_with_the_scores_of_segmenters(data, text):
-    """Which were written apart from these."""
-    gold, predicted = (any_segmentation(data.draw, text) for _ in range(2))
-    found, other = (
-        raw_text_scores(gold, predicted),
-        segmentation_scores(gold, predicted),
-    )
-    for name in ("tokens", "sentences", "words"):
-        counts = getattr(other, name)
-        assert found[name].correct == counts.correct, name
-        assert (found[name].gold, found[name].found) == (counts.gold, counts.found)
-        assert found[name].f1 == pytest.approx(counts.f1)
