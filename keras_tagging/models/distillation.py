@@ -17,8 +17,12 @@ import numpy as np
 from keras_tagging.data.lemmas.scripts import is_script, lemmas_of
 from keras_tagging.data.named_columns import field_of, labels_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
-from keras_tagging.encoding.batching import EncodedSentences, slices
-from keras_tagging.encoding.mixed_batches import MixedBatches, TextPlan
+from keras_tagging.encoding.batching import (
+    EncodedSentences,
+    MixedBatches,
+    TextPlan,
+    slices,
+)
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
 from keras_tagging.utils import limits

@@ -186,20 +186,16 @@ class CharacterFeatures:
             codes: the code points.
             lexicon: in the place of its own.
         """
-        rows = self._encoded(codes)
-        if len(self.names) == rows.shape[1]:
-            return rows
-        lengths = (lexicon or self.lexicon).columns(codes)
-        return np.concatenate([rows, 1 + lengths], 1)
-
-    def _encoded(self, codes):
         rows = self._rows[codes]
         # each character is looked up when it first occurs
         if len(new := codes[rows[:, 0] == 0]):
             for code in np.unique(new).tolist():
                 self._rows[code] = self._row(code)
             rows = self._rows[codes]
-        return rows
+        if len(self.names) == rows.shape[1]:
+            return rows
+        lengths = (lexicon or self.lexicon).columns(codes)
+        return np.concatenate([rows, 1 + lengths], 1)
 
     def _row(self, code: int) -> tuple[int, int]:
         character = chr(code).translate(self._straight)

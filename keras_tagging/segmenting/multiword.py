@@ -1,5 +1,6 @@
 """Multiword tokens and their words, as training showed them."""
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -120,10 +121,7 @@ def best_rules(
 
 def common(first: str, second: str) -> int:
     """The length of the beginning that two strings have in common."""
-    for size, (a, b) in enumerate(zip(first, second, strict=False)):
-        if a != b:
-            return size
-    return min(len(first), len(second))
+    return len(os.path.commonprefix([first, second]))
 
 
 def with_case(token: str, words: WordsOfToken) -> list[str]:

@@ -154,30 +154,22 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
             its distribution.
     """
     path = Path(model)
-    offers = offered_by(path)
-    if offers is None and (path.exists() or path.suffix or len(path.parts) != 1):
+    is_package = offered_by(path) is not None
+    if not is_package and (path.exists() or path.suffix or len(path.parts) != 1):
         return path
     models = installed_models()
     if (installed := models.get(str(model))) is not None:
         return (to_run and installed.onnx) or installed.folder
-    if offers is not None:
-        folder = path if path.is_absolute() else f"./{path}"
-        raise ValueError(
-            f"{model}: a distribution: pip install {folder}, then name {offers}"
-        )
-    names = ", ".join(models) or "none"
-    for clone in (Path("models"), Path(__file__).parents[2] / "models"):
-        if offered_by(clone / str(model)) is not None:
-            folder = clone / str(model)
+    clone = Path(__file__).parents[2]
+    for folder in (path, Path("models", model), clone / "models" / model):
+        if (offers := offered_by(folder)) is not None:
+            shown = folder if folder.is_absolute() else f"./{folder}"
             raise ValueError(
-                f"{model}: this model is not installed: pip install "
-                f"{folder if folder.is_absolute() else f'./{folder}'} (the "
-                f"distribution keras-tagging-{model}; installed: {names})"
+                f"{model}: a distribution: pip install {shown}, then name {offers}"
             )
     near = nearest(model, models)
+    hint = f"; did you mean {near!r}?" if near else ""
     raise ValueError(
-        f"{model}: no such model, saved or installed (installed: {names})"
-        + (f"; did you mean {near!r}?" if near else "")
-        + "; train writes model.keras in its --out, and `keras-tagging models` lists "
-        "the installed ones"
+        f"{model}: no such model, saved or installed (installed: "
+        f"{', '.join(models) or 'none'}){hint}; train writes model.keras in its --out"
     )

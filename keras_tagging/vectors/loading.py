@@ -286,14 +286,14 @@ def cached(
     state = os.stat(path)
     key = [_VERSION, os.path.realpath(path), state.st_size, state.st_mtime_ns, options]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
-    kept = folder / f"{digest[:32]}.npz"
+    cached_file = folder / f"{digest[:32]}.npz"
     try:
-        return read_stored(kept)
+        return read_stored(cached_file)
     except UNREADABLE:  # or not there
         pass
     vectors = read()
     try:
-        save_vectors(vectors, kept, "float32")
+        save_vectors(vectors, cached_file, "float32")
     except OSError as error:
         warnings.warn(
             f"{folder}: vectors cannot be kept there ({error}): name another folder "

@@ -9,11 +9,10 @@ import pytest
 from ccg.trees import ATOMS, drawn, tree
 
 from keras_tagging.ccg import Derivation, Grammar, Leaf
-from keras_tagging.ccg.astar import AStar, Weights
+from keras_tagging.ccg.astar import AStar, Rules, Weights
 from keras_tagging.ccg.auto import FRAGMENTS
 from keras_tagging.ccg.grammar import head_of
 from keras_tagging.ccg.parsing import CCGDecoder, Search, search_of
-from keras_tagging.ccg.rules import Rules
 
 
 def constituents(grammar, tags, heads, weight, begin, end):

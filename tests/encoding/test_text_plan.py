@@ -8,8 +8,12 @@ import pytest
 from keras_tagging import CorpusError, Sentence
 from keras_tagging.data import CorpusFiles
 from keras_tagging.encoding import batching
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
-from keras_tagging.encoding.mixed_batches import MixedBatches, TextPlan
+from keras_tagging.encoding.batching import (
+    EncodedSentences,
+    MixedBatches,
+    TextPlan,
+    TrainingBatches,
+)
 
 WORDS = [[f"w{i}"] * (1 + i * 7 % 5) for i in range(47)]
 BY_SIZE, BY_TOKENS = {"batch_size": 3}, {"token_budget": 12}
