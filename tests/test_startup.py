@@ -16,7 +16,7 @@ import keras_tagging
 from keras_tagging import cli
 from keras_tagging.data.surface import Surface
 from keras_tagging.pipelines import pipeline
-from keras_tagging.utils import lazy, startup
+from keras_tagging.utils import startup
 from keras_tagging.utils.registration import CLASSES
 
 ROOT = Path(__file__).parents[1]
@@ -227,7 +227,7 @@ WITH_KERAS = ("cells", "layers", "models", "pipelines", "training")
 def test_rooms_start_keras_quietly(room, monkeypatch):
     """`start_keras` goes before what imports Keras, and before nothing else."""
     started = []
-    monkeypatch.setattr(lazy, "start_keras", lambda **_: started.append(1))
+    monkeypatch.setattr(startup, "start_keras", lambda **_: started.append(1))
     found = import_module(f"keras_tagging.{room}")
     for name in found.__all__:
         started.clear()

@@ -46,7 +46,7 @@ from keras_tagging.models.files.run_folder import (
 from keras_tagging.pipelines import pipeline as pipeline_files
 from keras_tagging.pipelines.plan import PipelinePlan
 from keras_tagging.utils.startup import start_program
-from keras_tagging.vectors.languages import TRAINABLE, LanguageWords, words_of_run
+from keras_tagging.vectors.named import TRAINABLE, LanguageWords, words_of_run
 
 
 def train(

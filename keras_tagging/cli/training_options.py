@@ -30,7 +30,7 @@ from keras_tagging.data import Corpus, CorpusFiles
 from keras_tagging.kinds import PARSER, TAGGER, Kind
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.named_models import find_model
-from keras_tagging.vectors.languages import (
+from keras_tagging.vectors.named import (
     WITH_WORDS,
     words_for,
 )

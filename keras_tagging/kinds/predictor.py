@@ -22,6 +22,7 @@ from keras_tagging.utils.suggestions import check_known
 
 Chunks = Iterable[list[Sentence]]
 
+
 class Predictor:
     """Base of models that predict something for each token of a sentence.
 

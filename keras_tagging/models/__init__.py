@@ -1,6 +1,6 @@
 """Taggers and parsers: the models of a user."""
 
-from keras_tagging.utils.lazy import attach
+from keras_tagging.utils.startup import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -9,7 +9,7 @@ from keras_tagging.architectures import architecture
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.files.checks import PRETRAINED
 from keras_tagging.models.given_vectors import GivenVectors, described
-from keras_tagging.vectors.languages import TRAINABLE, words_for
+from keras_tagging.vectors.named import TRAINABLE, words_for
 
 
 def build(

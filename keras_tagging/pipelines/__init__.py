@@ -1,6 +1,6 @@
 """Models that annotate text one after the other: plan, training, files, figures."""
 
-from keras_tagging.utils.lazy import attach
+from keras_tagging.utils.startup import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -1,6 +1,6 @@
 """Objectives, callbacks, distillation, and the state of a run."""
 
-from keras_tagging.utils.lazy import attach
+from keras_tagging.utils.startup import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

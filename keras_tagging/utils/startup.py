@@ -1,10 +1,15 @@
-"""Quiet import of TensorFlow and Keras, only when they are needed."""
+"""Quiet import of TensorFlow and Keras, only when they are needed.
+
+Names of a room are imported on first use, those with Keras quietly.
+"""
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+
+import lazy_loader
 
 #: Keras imports these where they are installed, which takes longer than Keras itself:
 #: for scikit-learn's interface to models, arrays of pandas and pictures of models.
@@ -97,3 +102,33 @@ def silenced() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(null)
+
+
+def attach(
+    package: str,
+    modules: Mapping[str, Sequence[str]],
+    light: Sequence[str] = (),
+    layers_alone: bool = False,
+) -> tuple[Callable, Callable, list[str]]:
+    """As `lazy_loader.attach`: Keras and TensorFlow take seconds.
+
+    TensorFlow is imported by `start_keras`, without its start-up messages.
+
+    Args:
+        package: the name of the room.
+        modules: the names that each of its modules has.
+        light: the modules that need no Keras.
+        layers_alone: as for `start_keras`.
+
+    Returns:
+        `__getattr__`, `__dir__` and `__all__` of the room.
+    """
+    imported, listed, names = lazy_loader.attach(package, submod_attrs=dict(modules))
+    heavy = {name for key in modules.keys() - {*light} for name in modules[key]}
+
+    def attribute(name: str):
+        if name in heavy:
+            start_keras(layers_alone=layers_alone)
+        return imported(name)
+
+    return attribute, listed, names

@@ -1,19 +1,28 @@
-"""Word vectors and word classes by name: installed ones, and those of gensim-data.
+"""Word vectors and word classes by name or language: installed, or in gensim-data.
 
 A distribution offers them by an entry point of the group `VECTORS` or `CLASSES`: its
 name is theirs, its value a package. In the folder of the package are `card.json`, as
 for a trained model, and the file that `FILES` names.
+
+The card names the language, with the code of ISO 639 in brackets: "English (en)". The
+recipe "best" takes what is installed for the language of a corpus.
 """
 
 import contextlib
+import json
 import logging
+import re
 import socket
 import sys
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from keras_tagging.utils import limits
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.download import fetch
 from keras_tagging.utils.named_models import installed_models
+from keras_tagging.utils.stored import read_object
 from keras_tagging.utils.suggestions import nearest
 
 VECTORS = "keras_tagging.vectors"
@@ -24,6 +33,12 @@ OWN = {"glove-6b-50": "./vectors/glove-en", "brown-en": "./vectors/brown-en"}
 # without an answer of the server; gensim itself waits for ever
 _SECONDS = 30
 KINDS = {VECTORS: "word vectors", CLASSES: "word classes"}
+#: the recipes that take what is installed for the language of a corpus
+WITH_WORDS = ("best",)
+#: the file of a run that says which words it has taken
+WORDS = "words.json"
+#: the keyword of vectors beside the words that says whether they are trained
+TRAINABLE = "trainable_vectors"
 
 
 def downloadable() -> dict[str, dict]:
@@ -119,3 +134,197 @@ def _quiet():
     finally:
         logger.disabled = before
         socket.setdefaulttimeout(timeout)
+
+
+@dataclass(frozen=True)
+class LanguageWords:
+    """The words that are installed for a language: at most one of each kind.
+
+    Args:
+        language: as the cards have it, or its code.
+        vectors, word_classes: their names.
+        versions: of their distributions, by these names.
+    """
+
+    language: str = ""
+    vectors: str | None = None
+    word_classes: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self):
+        return bool(self.versions)
+
+    def settings(self, keywords: Collection[str], chosen: Mapping) -> dict[str, str]:
+        """The keywords of `build` that follow, where the user's do not say otherwise.
+
+        Vectors are a feature beside the words.
+
+        Args:
+            keywords: all that the architecture has.
+            chosen: those of the user, with their values.
+        """
+        words = {}
+        if not {"vectors", "embeddings"} & {*chosen}:  # who chooses vectors has them
+            words["vectors"] = self.vectors
+        if "word_classes" not in chosen:
+            words["word_classes"] = self.word_classes
+        return {k: v for k, v in words.items() if v is not None and k in keywords}
+
+    def frozen(self, recipe: str, keywords: Collection[str], chosen: Mapping) -> dict:
+        """The keyword by which vectors of a language stay as they are, if they do.
+
+        The recipe "fast" does not train them: they are most of a model's numbers, for
+        each of which an optimizer has two more, in memory and in the saved file.
+
+        Args:
+            recipe: its name.
+            keywords, chosen: as in `settings`.
+        """
+        is_set = TRAINABLE not in keywords or TRAINABLE in chosen
+        taken = "vectors" in self.settings(keywords, chosen)
+        return {TRAINABLE: False} if taken and recipe == "fast" and not is_set else {}
+
+    def about(self, taken: Collection[str]) -> dict[str, str]:
+        """The language, and by keyword what was taken, with versions: for metadata."""
+        about = {"language": self.language}
+        for keyword in taken:
+            name = getattr(self, keyword)
+            about[keyword] = f"{name} {self.versions[name]}"
+        return about
+
+    def line(
+        self, taken: Collection[str], off: str = "", trains: str | None = None
+    ) -> str:
+        """One line about the keywords that were taken, and how to leave them out.
+
+        Args:
+            taken: names of keywords that `settings` gave, also as PART.KEYWORD.
+            off: what leaves them out; by default keywords of `build`.
+            trains: what trains vectors that stay as they are; None if they do not.
+        """
+        classes = [name.endswith("word_classes") for name in taken]
+        names = [f"vectors {self.vectors}"] * (not all(classes))
+        names += [f"word classes {self.word_classes}"] * any(classes)
+        off = off or f"without them: {', '.join(f'{name}=None' for name in taken)}"
+        language = self.language.partition(" (")[0]
+        line = f"{' and '.join(names)}, installed for {language}; {off}"
+        stay = f"; the vectors stay as they are ({trains} trains them)"
+        return line + stay * bool(trains)
+
+
+def words_for(recipe: str, language: str | None, of_corpus: str) -> LanguageWords:
+    """The words that a recipe takes.
+
+    Args:
+        recipe: its name.
+        language: the user's own, "" for none; None for that of the corpus.
+        of_corpus: that of the corpus, "" if it is not known.
+
+    Raises:
+        ValueError: for one that is given with the recipe "paper", or as in
+            `installed_for`.
+    """
+    if language is None:
+        return installed_for(of_corpus if recipe in WITH_WORDS else "")
+    if language and recipe == "paper":
+        raise ValueError(
+            "language=: recipe='paper' has what its paper has; name vectors="
+        )
+    return installed_for(language, required=True)
+
+
+def installed_for(language: str, required: bool = False) -> LanguageWords:
+    """The vectors and classes that are installed for a language.
+
+    Args:
+        language: a code of ISO 639, such as "en"; "" for none.
+        required: whether there must be some: a program that names a language must not
+            do something else where nothing is installed.
+
+    Raises:
+        ValueError: if it is no such code, there are none, several of a kind are
+            installed for it, or a card is damaged.
+    """
+    if language == "":
+        return LanguageWords()
+    if not isinstance(language, str) or not re.fullmatch("[a-z]{2,3}", language):
+        raise ValueError(f"language={language!r}: give a code of ISO 639, such as 'en'")
+    names, title, versions = {}, language, {}
+    for group, keyword in ((VECTORS, "vectors"), (CLASSES, "word_classes")):
+        offers = {}
+        for name, offer in installed_models(group).items():
+            if _is_of(language, entry := offer.entry("language")):
+                offers[name], title = offer.version, entry
+        if len(offers) > 1:
+            raise ValueError(
+                f"{' and '.join(offers)} are {KINDS[group]} for {language!r}, all "
+                f"installed: name one, {keyword}={min(offers)!r}, or {keyword}=None"
+            )
+        versions |= offers
+        if offers:
+            names[keyword] = min(offers)
+    if required and not names:
+        raise ValueError(
+            f"language={language!r}: no word vectors and no word classes are installed"
+        )
+    return LanguageWords(title, **names, versions=versions)
+
+
+def _is_of(language: str, entry: str) -> bool:
+    """Whether an entry of a card, such as "English (en)", names the language."""
+    return entry == language or entry.endswith(f" ({language})")
+
+
+def words_of_run(
+    out: Path, going_on: bool, recipe: str, language: str | None, of_corpus: str
+) -> LanguageWords:
+    """The words that a run takes, which its folder keeps.
+
+    A run that goes on takes those that it began with, whatever was installed since.
+
+    Args:
+        out: the folder of the run.
+        going_on: whether it goes on.
+        recipe, language, of_corpus: as in `words_for`.
+
+    Raises:
+        ValueError: if what it began with is not installed any more in that version, or
+            another language is given, or as in `words_for`.
+    """
+    path = out / WORDS
+    if going_on:
+        words = _read_words(path) if path.exists() else LanguageWords()
+        if language is not None and not _is_of(language, words.language):
+            raise ValueError(
+                f"language={language!r}: the run began with {words.language or 'none'}"
+            )
+        return words
+    words = words_for(recipe, language, of_corpus)
+    if words:
+        with replacing(path) as partial:
+            partial.write_text(json.dumps(asdict(words)) + "\n", encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
+    return words
+
+
+def _read_words(path: Path) -> LanguageWords:
+    """The words in the file of a run: see `words_of_run`."""
+    remedy = "begin the run again with --no-resume"
+    fields = read_object(path, remedy)
+    try:
+        words = LanguageWords(**fields)
+        # it could name any file
+        fits = {words.vectors, words.word_classes} - {None} == {*words.versions}
+    except TypeError:
+        fits = False
+    if not (fits and isinstance(words.versions, dict) and type(words.language) is str):
+        raise ValueError(f"{path}: is not what a run writes: {remedy}")
+    offers = {n: o.version for g in KINDS for n, o in installed_models(g).items()}
+    for name, version in words.versions.items():
+        if offers.get(name) != version:
+            raise ValueError(
+                f"{path}: the run began with {name} {version}, and installed is "
+                f"{offers.get(name, 'none')}: install that version, or {remedy}"
+            )
+    return words

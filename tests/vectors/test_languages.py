@@ -10,14 +10,15 @@ import keras_tagging
 from keras_tagging import Corpus, Sentence, architectures
 from keras_tagging.cli import main
 from keras_tagging.pipelines.plan import PipelinePlan
-from keras_tagging.vectors import WordVectors, languages, save_vectors
-from keras_tagging.vectors.languages import (
+from keras_tagging.vectors import WordVectors, named, save_vectors
+from keras_tagging.vectors.named import (
+    CLASSES,
+    VECTORS,
     LanguageWords,
     installed_for,
     words_for,
     words_of_run,
 )
-from keras_tagging.vectors.named import CLASSES, VECTORS
 
 TINY = LanguageWords(
     "English (en)", "tiny", "brown-tiny", {"tiny": "1.5", "brown-tiny": "2"}
@@ -37,7 +38,7 @@ def offers(monkeypatch):
         VECTORS: {"tiny": offer("1.5", "English (en)"), "petit": offer("1", "fr")},
         CLASSES: {"brown-tiny": offer("2", "English (en)"), "old": offer("1", "-")},
     }
-    monkeypatch.setattr(languages, "installed_models", found.get)
+    monkeypatch.setattr(named, "installed_models", found.get)
     return found
 
 
@@ -195,7 +196,7 @@ def test_a_run_keeps_what_it_began_with(offers, tmp_path):
     offers[VECTORS] = {}
     assert begun(False).vectors is None
     words_of_run(tmp_path, False, "fast", None, "en")
-    assert not (tmp_path / languages.WORDS).exists()
+    assert not (tmp_path / named.WORDS).exists()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_a_run_keeps_what_it_began_with(offers, tmp_path):
     ],
 )
 def test_what_a_run_did_not_write_is_refused(offers, tmp_path, content):
-    (tmp_path / languages.WORDS).write_text(json.dumps(content))
+    (tmp_path / named.WORDS).write_text(json.dumps(content))
     with pytest.raises(ValueError, match="words.json: is not what a run writes"):
         words_of_run(tmp_path, True, "best", None, "en")
 
