@@ -389,9 +389,7 @@ def as_line(*columns: Sequence[str]) -> str:
     for word in columns[0]:
         if not word or _SEPARATOR.search(word):
             what = f"the word {word[:40]!r} has a blank" if word else "a word is empty"
-            raise ValueError(
-                f"{what}, which text of word|tag cannot hold: use --output jsonl"
-            )
+            raise ValueError(f"{what}: use --output jsonl")
     return " ".join(map("|".join, zip(*columns, strict=True))) + "\n"
 
 
@@ -408,9 +406,7 @@ def as_conll(tokens: list[str], tags: Mapping[str | None, list]) -> str:
     """
     text = "".join(tokens)
     if not all(tokens) or "\t" in text or "\n" in text:
-        raise ValueError(
-            f"{tokens[:20]!r} does not fit this format: use --output jsonl"
-        )
+        raise ValueError(f"{tokens[:20]!r} does not fit: use --output jsonl")
     rows = zip(tokens, *map(_cells, tags.values()), strict=True)
     return "".join("\t".join(row) + "\n" for row in rows) + "\n"
 
@@ -465,10 +461,7 @@ class BratWriter:
         rows = []
         for span in sentence.spans:
             if span.label.split() != [span.label]:
-                raise ValueError(
-                    f"the label {span.label[:40]!r} has white space, which brat cannot "
-                    "have: use jsonl or spans"
-                )
+                raise ValueError(f"brat: the label {span.label[:40]!r} has white space")
             self._count += 1
             parts = [m.span() for m in _LINE.finditer(span.text)]
             places = ";".join(f"{span.start + a} {span.start + b}" for a, b in parts)

@@ -77,10 +77,8 @@ def from_dataframe(
     sentences, seen = [], set()
     for key, places in _sentences_of(frame, header):
         if key in seen:
-            raise ValueError(
-                f"the sentence {key[-1]!r} goes on in row {places.start}, behind other "
-                "rows: sort them, or tell texts apart by a column 'document'"
-            )
+            what = f"the sentence {key[-1]!r} goes on in row {places.start}"
+            raise ValueError(f"{what}, behind others: sort the rows by sentence")
         seen.add(key)
         cut = slice(places.start, places.stop)
         further = {field_of(name): row[cut] for name, row in rows.items()}
@@ -124,16 +122,10 @@ def _is_nan(value) -> bool:
 def _label(value, names: Sequence[str] | None, where: str, of_tags: bool) -> str:
     """A value as a string: of tags, a number is that of a name."""
     if value is None or _is_nan(value):
-        raise ValueError(
-            f"{where}: there is no value; if it was read as NaN, as the words NA and "
-            "null are, read the file with keep_default_na=False"
-        )
+        raise ValueError(f"{where}: no value; read NA with keep_default_na=False")
     if of_tags and not isinstance(value, str):
         if not isinstance(value, Integral) or not 0 <= value < len(names or ()):
-            raise ValueError(
-                f"{where}: {value!r} has no name; give names=, the tags by their "
-                f"numbers (there are {len(names or ())}), or strings"
-            )
+            raise ValueError(f"{where}: {value!r} has no name; give names=, or strings")
         value = names[value]
     return str(value)  # NumPy has strings of its own
 
@@ -398,10 +390,7 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
     if style == "ent":
         return _with_entities(sentence)
     if not has_tree(sentence):
-        raise ValueError(
-            "the sentence has no tree, which the style 'dep' draws: annotate it with a "
-            "parser, or draw style='ent'"
-        )
+        raise ValueError("the sentence has no tree: annotate it with a parser")
     columns = sentence.columns
     tags = columns.get("pos") or sentence.tags or [""] * len(sentence)
     words = [{"text": t, "tag": g} for t, g in zip(sentence.tokens, tags, strict=True)]

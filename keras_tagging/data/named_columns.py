@@ -112,11 +112,8 @@ def check_names(names: Sequence[str]) -> None:
     """Raise a ValueError if these names cannot be the columns of one model."""
     for name in names:
         if not NAME.fullmatch(name) or name in RESERVED:
-            raise ValueError(
-                f"tags: {name[:60]!r} cannot be the name of a column: it is a letter "
-                "from A to Z, then letters, digits and _, at most 40, and not "
-                f"{' or '.join(RESERVED)}"
-            )
+            what = "is reserved, or not a letter and up to 39 letters, digits and _"
+            raise ValueError(f"tags: {name[:60]!r} {what}")
     if len({*map(field_of, names)}) < len(names):
         raise ValueError(f"tags: {', '.join(names)} name a column twice")
 
@@ -162,10 +159,7 @@ def with_targets(x, y, names):
         return x
     if not isinstance(y, Mapping):
         if tuple(names) != (None,):
-            raise ValueError(
-                "y is one list, but the model learns columns: give the annotation in "
-                "the sentences, or y={NAME: [...]}"
-            )
+            raise ValueError("y is one list: the model learns y={NAME: [...]}")
         y = {"tags": y}
     labelled, rows = [], zip(as_sentences(x), *y.values(), strict=True)
     for number, (sentence, *values) in enumerate(rows, 1):

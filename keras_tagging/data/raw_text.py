@@ -63,11 +63,8 @@ def pieces_of(text: str | Iterable[str]) -> Iterator[str]:
         if isinstance(text, Sized) and isinstance(piece, str):
             ends = before[-1:], piece[:1]
             if all(ends) and not any(map(str.isspace, ends)):
-                raise ValueError(
-                    f"{before[-20:]!r} and {piece[:20]!r} would be joined to one text "
-                    "without a blank: give documents to annotate_documents, and "
-                    "pieces of a text as ''.join(pieces)"
-                )
+                joined = f"{before[-20:]!r} and {piece[:20]!r}"
+                raise ValueError(f"{joined} would be joined: use annotate_documents")
             before = piece or before
         yield piece
 
@@ -92,10 +89,8 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
         words = list(islice(WORD.finditer(line), limits.SENTENCE_TOKENS + 1))
         letters, most = limits.SENTENCE_CHARACTERS, limits.SENTENCE_TOKENS
         if len(line) > letters or len(words) > most:
-            raise ValueError(
-                f"line {number} of the text has more than {letters:,} characters or "
-                f"{most:,} words; put each sentence on its own line, or use a segmenter"
-            )
+            what = f"more than {letters:,} characters or {most:,} words"
+            raise ValueError(f"line {number} of the text has {what}; use a segmenter")
         if words:
             begin = words[0].start()
             if held is not None:

@@ -366,10 +366,8 @@ def write(
                     first = list(columns)
         text.encode("utf-8")  # no file can hold half of a surrogate pair
         if is_start and ends_in_returns(text):
-            raise ValueError(
-                f"{_beginning(sentence)} has carriage returns, and as the first line "
-                "it cannot be a CoNLL row: write 'jsonl' instead"
-            )
+            what = f"{_beginning(sentence)} has carriage returns"
+            raise ValueError(f"{what}, as the first line: write 'jsonl' instead")
         is_start = False
         target.write(text)
 
@@ -390,10 +388,8 @@ def _as_conll(sentence: Sentence, columns: dict, names: list[str] | None) -> str
         return ""
     if names is not None and sorted(columns) != sorted(names):
         has, first = (", ".join(x) or "none" for x in (columns, names))
-        raise ValueError(
-            f"{_beginning(sentence)} has the columns {has}, and the first sentence has "
-            f"{first}: give all of them the same, or write 'jsonl' instead"
-        )
+        what = f"{_beginning(sentence)} has the columns {has}, the first {first}"
+        raise ValueError(f"{what}: write 'jsonl' instead")
     rows = zip(sentence.tokens, *map(columns.get, names or columns), strict=True)
     return as_rows([*rows], names is None)
 

@@ -93,10 +93,8 @@ class Record(list[Line]):
 
     def refuse(self) -> None:
         number = self[0][0]
-        what = (
-            f"the sentence that begins here has more than {limits.SENTENCE_TOKENS:,} "
-            f"lines or {limits.SENTENCE_CHARACTERS:,} characters"
-        )
+        most = f"{limits.SENTENCE_TOKENS:,} lines or {limits.SENTENCE_CHARACTERS:,}"
+        what = f"the sentence that begins here has more than {most} characters"
         remedy = "mark the ends of sentences, with blank lines if the format has them"
         self[:] = [(number, Malformed(number, what, remedy))]
         self.characters = 0
@@ -205,8 +203,6 @@ def check_nodes(count: int) -> None:
 def _check_lengths(tokens) -> None:
     for token in tokens:
         if len(token) > limits.TOKEN_CHARACTERS:
-            what = (
-                f"the token {shown(token)} has {len(token):,} characters, at most "
-                f"{limits.TOKEN_CHARACTERS:,} are allowed"
-            )
-            raise LimitError(what, "split or remove it", token)
+            what = f"the token {shown(token)} has {len(token):,} characters"
+            remedy = f"at most {limits.TOKEN_CHARACTERS:,} are allowed: split it"
+            raise LimitError(what, remedy, token)

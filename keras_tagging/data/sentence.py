@@ -59,10 +59,7 @@ class Sentence:
 
     def __post_init__(self):
         if isinstance(self.tokens, str):
-            raise ValueError(
-                f"a sentence is a list of tokens, not the string {self.tokens[:40]!r}: "
-                "split it into words first"
-            )
+            raise ValueError(f"tokens={self.tokens[:40]!r}: give a list of words")
         fields = {"tokens": self.tokens, "tags": self.tags, **self.columns}
         for name, values in fields.items():
             if values is None:

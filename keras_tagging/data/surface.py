@@ -38,10 +38,7 @@ class Surface:
         places = [0, *chain.from_iterable(self.spans), len(self.text)]
         is_empty = 0 in self.words or any(begin == end for begin, end in self.spans)
         if is_empty or places != sorted(places) or len(self.words) != len(self.spans):
-            raise ValueError(
-                f"{self.spans[:20]} with {self.words[:20]} words are no tokens of a "
-                f"text of {len(self.text)} characters"
-            )
+            raise ValueError(f"{self.spans[:20]} are no tokens of {self.text[:60]!r}")
 
     @property
     def tokens(self) -> list[str]:

@@ -20,10 +20,8 @@ def check_surfaces(sentences: Iterable[Sentence]) -> None:
     for number, sentence in enumerate(sentences, 1):
         if sentence.surface is None and sentence.tokens:
             words = " ".join(sentence.tokens[:4])[:40]
-            raise ValueError(
-                f"sentence {number}, which begins {words!r}, has no text: read CoNLL-U "
-                "with surface=True"
-            )
+            what = f"sentence {number}, which begins {words!r}, has no text"
+            raise ValueError(f"{what}: read CoNLL-U with surface=True")
 
 
 def document_of(sentences: Iterable[Sentence]) -> tuple[str, list[Surface]]:

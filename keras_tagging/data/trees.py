@@ -239,10 +239,7 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
         where = f"sentence {number} (it begins {_beginning(sentence)})"
         for name in ("head", "deprel"):
             if "_" in sentence.columns.get(name, "_"):
-                raise ValueError(
-                    f"{where} has no tree: a word has no {name}; give sentences of a "
-                    "treebank, such as CoNLL-U"
-                )
+                raise ValueError(f"{where} has no tree: a word has no {name}")
         heads = np.array(_checked(sentence, where), "int32")
         trees.append((heads, sentence.columns["deprel"]))
     return trees

@@ -276,10 +276,7 @@ def _column(sentences: list[Sentence], *names: str) -> list[list[str]]:
         present = [name for name in names if name in sentence.columns]
         if not present and sentence.tokens:
             wanted = " or ".join(map(repr, names))
-            raise ValueError(
-                f"sentence {number} has no column {wanted}: give sentences that are "
-                "annotated with trees, or name the columns when reading them"
-            )
+            raise ValueError(f"sentence {number} has no column {wanted}")
         columns.append(sentence.columns[present[0]] if present else [])
     return columns
 
@@ -296,10 +293,8 @@ def _counted(sentences: list[Sentence], punctuation: str) -> np.ndarray:
         items = _column(sentences, "xpos", "pos")
         for number, tags in enumerate(items, 1):
             if not {"_", "PUNCT"}.isdisjoint(tags):
-                raise ValueError(
-                    f"sentence {number} has no tags of the Penn Treebank, but '_' or "
-                    "UD's 'PUNCT': use punctuation='unicode'"
-                )
+                what = "has no tags of the Penn Treebank: use punctuation='unicode'"
+                raise ValueError(f"sentence {number} {what}")
         left_out = _PTB_PUNCTUATION
     else:
         items = [sentence.tokens for sentence in sentences]

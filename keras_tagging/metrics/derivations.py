@@ -66,10 +66,8 @@ def derivation_counts(
     rows = {name: [] for name in DerivationScores._fields}
     for number, (right, derivation) in enumerate(zip(gold, predicted, strict=True), 1):
         if derivation is not None and len(derivation) != len(right):
-            raise ValueError(
-                f"derivation {number} has {len(derivation)} words, the gold one "
-                f"{len(right)}: compare derivations of the same sentences"
-            )
+            sizes = f"{len(derivation)} words, the gold one {len(right)}"
+            raise ValueError(f"derivation {number} has {sizes}")
         ours = _parts(derivation) if derivation is not None else {}
         for name, parts in _parts(right).items():
             other = ours.get(name, Counter())
@@ -85,10 +83,8 @@ def derivation_counts(
 def _check_words(number: int, gold: Derivation, predicted: Derivation) -> None:
     for one, other in zip(gold.leaves, predicted.leaves, strict=True):
         if one.word != other.word and _word(one) != _word(other):
-            raise ValueError(
-                f"derivation {number} has the word {other.word[:40]!r} where the gold "
-                f"one has {one.word[:40]!r}: compare derivations of the same sentences"
-            )
+            words = f"the word {other.word[:40]!r} where gold has {one.word[:40]!r}"
+            raise ValueError(f"derivation {number} has {words}")
 
 
 def _word(leaf: Leaf) -> str:

@@ -224,7 +224,7 @@ def test_other_misuse(model):
         model.adapt(TRAIN)
     with pytest.raises(ValueError, match="no tree to learn"):
         build().fit([EMPTY])
-    with pytest.raises(ValueError, match="give the annotation in the sentences"):
+    with pytest.raises(ValueError, match="y is one list"):
         model.evaluate(DEV, DEV)
     with pytest.raises(ValueError, match="val_uas"):
         build().fit(TRAIN, validation_data=DEV, monitor="val_accuracy")

@@ -112,7 +112,7 @@ def test_sentences_that_a_column_numbers(comment):
     for text in (IDENTIFIED, IDENTIFIED.replace("s", ""), IDENTIFIED + "\n\n"):
         told = refusal(comment + text, "conll", token_column=1)
         assert "no blank line ends a sentence, but column 1 seems to number" in told
-        assert "; pass sentence_column=0; or put blank lines between them" in told
+        assert told.endswith("; pass sentence_column=0")
         options = {"token_column": 1, "sentence_column": 0}
         found = read_all(comment + text, "conll", **options)
         assert [len(sentence) for sentence in found] == [5] * 60
@@ -131,7 +131,7 @@ def test_columns_that_seem_to_number_sentences():
 
 def test_the_column_of_sentences_is_there():
     told = refusal(IDENTIFIED, "conll")
-    assert "; pass sentence_column=0 and token_column= with that of the words" in told
+    assert "; pass sentence_column=0 and token_column=" in told
     told = refusal(IDENTIFIED, "conll", sentence_column=0)
     assert "is the column of the words; pass token_column= with theirs" in told
     assert "sentence_column=3, but the rows have 3 columns" in refusal(

@@ -9,7 +9,7 @@ from keras_tagging.metrics import chunks
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (("a b",), "a list of tokens, not the string 'a b'"),
+        (("a b",), "tokens='a b': give a list of words"),
         ((["a", "b"], ["X"]), "2 tokens but 1 tags in the sentence beginning 'a b'"),
         ((["word" * 1000] * 5000, ["X"]), "^.{,200}$"),
     ],

@@ -99,7 +99,7 @@ def test_blank_lines_end_sentences_that_have_no_column():
         ("sentence,word\n1,a\n2\n", ":3: 1 cells, but the header has 2; put cells wit"),
         ("word,tag\na,\nb,X\n", ":2: an empty cell in the column 'tag'; fill it"),
         ("word,tag\n,X\n", ":2: an empty cell in the column 'word'; fill it"),
-        ('word,tag\n"a,X\nb",X\n', ':2: a cell in quotes does not end.*write ""'),
+        ('word,tag\n"a,X\nb",X\n', ":2: a cell in quotes does not end.*quotes=False"),
         ("word,tag,tag\n", ":1: two columns are called 'tag'; rename one"),
         ("\nLaura,B-PER\n", ":2: name the column of each token, token=.*separator=','"),
     ],

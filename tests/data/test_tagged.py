@@ -29,7 +29,7 @@ def test_words_that_no_line_can_hold(word):
         lambda: as_text([word], {None: ["X"]}),
         lambda: as_tagged_text(Sentence([word], ["X"])),
     ):
-        with pytest.raises(ValueError, match=r"which text of word\|tag cannot hold"):
+        with pytest.raises(ValueError, match="has a blank|is empty"):
             write()
     if word not in ("a b", "a\rb"):
         with pytest.raises(ValueError, match="use --output jsonl"):

@@ -202,7 +202,7 @@ def test_columns_are_a_dict():
     assert first.columns == {"pos": TAGS[0]}
     heads = with_targets(WORDS, {"head": [range(len(s)) for s in WORDS]}, ())
     assert heads[0].columns["head"] == [*map(str, range(len(WORDS[0])))]
-    with pytest.raises(ValueError, match="y is one list, but the model learns columns"):
+    with pytest.raises(ValueError, match="y is one list: the model learns y="):
         with_targets(WORDS, TAGS, ("upos",))
 
 

@@ -112,7 +112,7 @@ def without_p(entries):
 
 def test_a_file_that_says_something_else(onnx_file, tmp_path):
     for change, message in {
-        "tokens": "'tokens' cannot be the name of a column",
+        "tokens": "'tokens' is reserved",
         "pos": "has other outputs than a tagger",
     }.items():
         made = onnx.load(onnx_file)

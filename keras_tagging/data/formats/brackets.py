@@ -105,8 +105,7 @@ def _leaves(record: list[Line]) -> list[tuple[str, str]]:
                     leaves.append((word, label))
             elif token in "()" or is_outside or children or word:
                 what = f"no tree goes on with {token[:40]!r} here"
-                remedy = "give every word its own bracket, (TAG word), and balance them"
-                raise Malformed(number, what, remedy)
+                raise Malformed(number, what, "write (TAG word), and balance brackets")
             else:
                 outer[-1][0 if label is None else 2] = token
     if len(outer) > 1 or outer[0][1] > 1:

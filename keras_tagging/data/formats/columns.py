@@ -85,8 +85,7 @@ def conll(
         token_column %= width
         if width > 2 and are_positions([row[token_column] for row in cells]):
             what = f"column {token_column + 1} has the positions of words"
-            remedy = "pass token_column= with the column of words, from 0"
-            raise Malformed(1, what, f"{remedy}, or format='conllu' if there are ten")
+            raise Malformed(1, what, "pass token_column=, from 0, or format='conllu'")
         if tag_column is not None and tag_column % width == token_column:
             tag_column = None
     if width == 1 and not is_given and (other := other_separator(rows)):
@@ -143,15 +142,11 @@ def conll(
             cells = split(line)
             if comments and is_mark(line):
                 what = f"the document mark {MARK} is inside a sentence"
-                remedy = "put a blank line before it, or pass comments=False"
-                raise Malformed(number, what, remedy)
+                raise Malformed(number, what, "put a blank line before it")
             if len(cells) != width or width > most:
                 count = str(len(cells)) if len(cells) <= most else f"over {most:,}"
                 what = f"{count} columns where the file has {min(width, most)}"
-                remedy = "mend the row"
-                if not is_given:
-                    remedy += ", or pass separator= if it is split wrongly"
-                raise Malformed(number, what, remedy)
+                raise Malformed(number, what, "mend the row, or pass separator=")
             for name, index in indices.items():
                 if index is not None and not cells[index]:
                     what = f"column {index % width + 1} ({name}) is empty"
@@ -193,8 +188,7 @@ def _blocks(lines, split, width: int, words: int) -> Iterator[list[Line]]:
             what = f"no blank line ends a sentence, but column {column + 1} seems to"
             remedy = f"pass sentence_column={column}"
             if column == words:
-                remedy += " and token_column= with that of the words, from 0"
-            remedy += "; or put blank lines between them"
+                remedy += " and token_column="
             raise Malformed(first[0][0][0], f"{what} number them", remedy)
     yield from chain(first, every)
 

@@ -66,8 +66,7 @@ def jsonl(
         tags = fields.get(tag_field) if isinstance(fields, dict) else None
         if not is_flat(words) or tags is not None and not is_flat(tags):
             what = f"no list of strings {token_field!r}, or {tag_field!r} is none"
-            remedy = f"write {shape}, or pass token_field= and tag_field="
-            raise Malformed(number, what, remedy)
+            raise Malformed(number, what, f"write {shape}, or pass token_field=")
         lists = {name: list(map(str, v)) for name, v in fields.items() if is_flat(v)}
         for name, values in lists.items():
             # JSON can spell half of a surrogate pair, which no encoding can write.

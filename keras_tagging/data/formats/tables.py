@@ -98,8 +98,7 @@ def _splitter(separator: str, quotes: bool) -> Callable[[int, str], list[str]]:
                 cells = next(rows)
             except rows_of.Error:
                 what = "a cell in quotes does not end, or goes on behind them"
-                remedy = 'write "" for a quotation mark in quotes, or pass quotes=False'
-                raise Malformed(number, what, remedy) from None
+                raise Malformed(number, what, "pass quotes=False") from None
         if len(cells) > limits.COLUMNS:
             what = f"more than {limits.COLUMNS:,} cells"
             raise Malformed(number, what, "remove some")

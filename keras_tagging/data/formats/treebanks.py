@@ -233,13 +233,12 @@ def _check_tree(rows: list[Row]) -> None:
     for number, cells in rows:
         if "_" in (cells[HEAD], cells[DEPREL]):
             what = f"word {cells[ID]} {cells[FORM][:40]!r} has no head or no relation"
-            remedy = "give its head, 0 for the root, and the name of the relation"
-            raise Malformed(number, what, remedy)
+            raise Malformed(number, what, "give both; the root has the head 0")
     try:
         check_tree([cells[HEAD] for _, cells in rows])
     except NotATree as error:
-        remedy = "mend it, or leave such sentences out with errors='skip'"
-        raise Malformed(rows[error.word - 1][0], str(error), remedy) from None
+        line = rows[error.word - 1][0]
+        raise Malformed(line, str(error), "mend it, or pass errors='skip'") from None
 
 
 # Surfaces
@@ -304,13 +303,10 @@ def tokens_of(block: Iterable[Line]) -> list[Token]:
         cells = line.split("\t")
         if span := _RANGE.fullmatch(cells[0]):
             first, end = map(int, span.groups())
-            if first != word + 1 or end < first or word < last:
+            if first != word + 1 or end < first or word < last or not cells[FORM]:
                 what = f"the multiword token {shown(cells[0])} follows word {word}"
-                remedy = "put it before its first word, and let none overlap"
+                remedy = "give it a form, and put it before its first word"
                 raise Malformed(number, what, remedy)
-            if not cells[FORM]:
-                what = f"column 2 of the multiword token {shown(cells[0])} is empty"
-                raise Malformed(number, what, "put its form there")
             last, begun = end, number
             tokens.append((cells[FORM], end - first + 1, attributes(cells[MISC])))
         elif cells[0].isdecimal():

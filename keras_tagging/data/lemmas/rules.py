@@ -375,10 +375,8 @@ def read_lexicon(path) -> list[tuple[str, str, str]]:
     for number, line in numbered_lines(path, name, None):
         row = line.split("\t") if isinstance(line, str) else []
         if len(row) != 3 or not all(row):
-            raise CorpusError(
-                f"{name}:{number}: no row of a list of words; write a form, a label "
-                "and a lemma, with tabs between"
-            )
+            what = "no row of a list of words; write a form, a label and a lemma"
+            raise CorpusError(f"{name}:{number}: {what}, with tabs between")
         entries.append(tuple(map(to_nfc, row)))
     return entries
 
