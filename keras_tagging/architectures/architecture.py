@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import TypeVar, get_type_hints
 
 from keras_tagging.architectures.label_network import LabelNetwork
-from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
-from keras_tagging.architectures.task_settings import TaggerSettings
-from keras_tagging.architectures.token_inputs import (
+from keras_tagging.architectures.settings import (
     CharacterNetwork,
     Embeddings,
+    TaggerSettings,
     WindowSettings,
 )
+from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.training.settings import FitSettings, OptimizerSettings

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
-from keras_tagging.architectures.task_settings import CCGSettings
-from keras_tagging.architectures.token_inputs import TABLES
+from keras_tagging.architectures.settings import TABLES, CCGSettings
 from keras_tagging.utils.checks import Checked, Parts, Share, Units
 from keras_tagging.utils.seeds import seeds
 

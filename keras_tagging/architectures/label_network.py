@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from keras_tagging.architectures.settings import TABLES, TaggerSettings, WindowSettings
 from keras_tagging.architectures.stacked_network import Activation, Feedback
-from keras_tagging.architectures.task_settings import TaggerSettings
-from keras_tagging.architectures.token_inputs import TABLES, WindowSettings
 from keras_tagging.utils.checks import Checked, PartsOrNone, Share, Steps, Units
 from keras_tagging.utils.seeds import seeds
 

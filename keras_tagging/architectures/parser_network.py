@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.task_settings import ParserSettings
-from keras_tagging.architectures.token_inputs import TABLES
+from keras_tagging.architectures.settings import TABLES, ParserSettings
 from keras_tagging.cells.options import (
     GRU,
     LSTM,

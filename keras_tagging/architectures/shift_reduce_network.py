@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 
 from keras_tagging.architectures.ccg_network import supertagged
 from keras_tagging.architectures.parser_network import Encoder
-from keras_tagging.architectures.task_settings import CCGMovesSettings
-from keras_tagging.architectures.token_inputs import TABLES
+from keras_tagging.architectures.settings import TABLES, CCGMovesSettings
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
 from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from keras_tagging.architectures.task_settings import TaggerSettings
-from keras_tagging.architectures.token_inputs import TABLES, WindowSettings
+from keras_tagging.architectures.settings import TABLES, TaggerSettings, WindowSettings
 from keras_tagging.data.named_columns import by_column
 from keras_tagging.utils.checks import (
     Checked,

@@ -5,7 +5,7 @@ from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
-from keras_tagging.layers.packing import packing
+from keras_tagging.layers.loop import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 from keras_tagging.utils.checks import check_choice
 

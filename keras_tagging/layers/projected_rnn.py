@@ -100,7 +100,7 @@ class ProjectedRNN(keras.layers.RNN):
         return partial(self.cell.step, weights=weights), weights
 
     def prediction_step(self, inputs):
-        """The parts of a prediction for another loop: see `layers.packing`.
+        """The parts of a prediction for another loop: see `layers.loop`.
 
         Args:
             inputs: `(..., features)`.

@@ -11,7 +11,7 @@ from keras_tagging.data.named_columns import with_targets
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.kinds.predictor import Predictor
-from keras_tagging.layers.packing import packed
+from keras_tagging.layers.loop import packed
 from keras_tagging.utils.checks import Positive, checked
 
 

@@ -1,20 +1,26 @@
 """Strings to ids: what `encoding.TokenFeatures` computes, in ONNX.
 
 Strings are changed by operations of onnxruntime-extensions, which search with RE2 as
-TensorFlow does; which characters a pattern means is in `unicode_classes`. A table is a
+TensorFlow does; which characters a pattern means is at the end. A table is a
 `LabelEncoder`. By which forms a token is looked up is in `runtime.token_forms`, for
 Python too.
 """
 
 import re
-from functools import cached_property
+from collections.abc import Iterable
+from functools import cache, cached_property
 from itertools import islice
 
 import numpy as np
+import tensorflow as tf
 
-from keras_tagging.encoding.tokens_to_ids import NORMALISATIONS, SHAPES, TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import (
+    NORMALISATIONS,
+    SHAPES,
+    TokenFeatures,
+    lowered,
+)
 from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID, numbered
-from keras_tagging.onnx import unicode_classes as unicode
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
 from keras_tagging.runtime.token_forms import (
@@ -263,7 +269,7 @@ class TokenForms:
 
     @cached_property
     def is_capital(self) -> Array:
-        upper = unicode.character_class(unicode.members(unicode.UPPER))
+        upper = character_class(members(UPPER))
         return matches(self.xp, self["raw"], f"(?s){upper}.*")
 
     def _is_lowered(self) -> Array:
@@ -285,11 +291,11 @@ class TokenForms:
         tables = ("word", "vector", CLUSTER, "spelling", "character", "letters")
         words = [w for name in tables for w in self.vocabularies.get(name, ())]
         alphabet = {c for word in words for c in word}
-        if unicode.FINAL_SIGMA in alphabet:
-            alphabet.add(unicode.SIGMA)
+        if FINAL_SIGMA in alphabet:
+            alphabet.add(SIGMA)
         return {
             c: low
-            for c, low in unicode.lower_forms().items()
+            for c, low in lower_forms().items()
             # two characters for one: so many unknown ones are read
             if c in CAPITALS or alphabet & {c, *low} or len(low) > 1
         }
@@ -304,7 +310,7 @@ class TokenForms:
         plain = replace(xp, xp.where(is_ascii, text, ""), "I", "i")  # ı in Turkish
         plain = xp.node("StringLower", plain, domain=STRINGS)
         text = xp.where(is_ascii, plain, text)
-        upper = f"(?s).*{unicode.character_class({NUL, *self._lower_forms})}.*"
+        upper = f"(?s).*{character_class({NUL, *self._lower_forms})}.*"
         rest = xp.logical_not(is_ascii) & matches(xp, text, upper)
 
         def letter_by_letter():
@@ -323,14 +329,14 @@ class TokenForms:
     def _lower_sigma(self, text: Array) -> Array:
         """The capital sigma of Greek: another letter at the end of a word."""
         xp = self.xp
-        if unicode.SIGMA not in self._lower_forms:
+        if SIGMA not in self._lower_forms:
             return text
-        cased, ignored = map(unicode.character_class, unicode.sigma_context())
-        within = f"{unicode.SIGMA}({ignored}*{cased})"
+        cased, ignored = map(character_class, sigma_context())
+        within = f"{SIGMA}({ignored}*{cased})"
         for _ in range(2):  # the sigma that a match ends with is found the second time
-            text = replace(xp, text, within, rf"{unicode.LOWER_SIGMA}\1")
-        final = f"({cased}{ignored}*){unicode.SIGMA}"
-        return replace(xp, text, final, rf"\1{unicode.FINAL_SIGMA}")
+            text = replace(xp, text, within, rf"{LOWER_SIGMA}\1")
+        final = f"({cased}{ignored}*){SIGMA}"
+        return replace(xp, text, final, rf"\1{FINAL_SIGMA}")
 
     # Classes of characters
 
@@ -338,18 +344,18 @@ class TokenForms:
     def _usual(self) -> frozenset[str]:
         """The characters of the vocabularies in both cases, and some around them."""
         seen = {c for words in self.vocabularies.values() for w in words for c in w}
-        lower = unicode.lower_forms().items()
-        return unicode.around(seen | {c for c, low in lower if seen & set(low)})
+        lower = lower_forms().items()
+        return around(seen | {c for c, low in lower if seen & set(low)})
 
     @cached_property
     def _has_unusual(self) -> Array:
-        usual = f"{unicode.character_class(self._usual)}*"
+        usual = f"{character_class(self._usual)}*"
         return self.xp.any(self.xp.logical_not(matches(self.xp, self["raw"], usual)))
 
     def _replaced(self, text: Array, replacements) -> Array:
         """The text after `replacements`, whose patterns may have classes of Unicode."""
         for pattern, replacement in replacements:
-            if any(name in pattern for name in unicode.CLASSES):
+            if any(name in pattern for name in CLASSES):
                 text = self._classes_replaced(text, pattern, replacement)
             else:
                 text = replace(self.xp, text, pattern, replacement)
@@ -358,12 +364,142 @@ class TokenForms:
     def _classes_replaced(self, text: Array, pattern: str, replacement: str) -> Array:
         """Where all characters of the tokens are usual ones, the classes are cut down
         to these."""
-        every, usual = (
-            unicode.with_classes(pattern, among) for among in (None, self._usual)
-        )
+        every, usual = (with_classes(pattern, among) for among in (None, self._usual))
         return self.xp.branches(
             self._has_unusual,
             lambda: [replace(self.xp, text, every, replacement)],
             lambda: [replace(self.xp, text, usual, replacement)],
             [(None,)],
         )[0]
+
+
+# Which characters are letters, digits, capitals: the same in ONNX as in TensorFlow.
+# Both search with RE2, but with versions of it that know different versions of Unicode;
+# and onnxruntime-extensions lowers what the locale of the machine lowers. So a file
+# says itself which characters it means. The classes and lower-case forms here are those
+# that TensorFlow has when the file is written, asked of TensorFlow for every character.
+
+CODES = np.delete(np.arange(1, 0x110000, dtype=np.int32), slice(0xD7FF, 0xDFFF))
+DIGIT, UPPER = r"\p{Nd}", r"\p{Lu}"
+LETTER = SHAPES[1][0].removesuffix("+")
+CLASSES = (LETTER, UPPER, DIGIT)
+SIGMA, FINAL_SIGMA, LOWER_SIGMA = "Σ", "ς", "σ"
+
+
+@cache
+def members(pattern: str) -> frozenset[str]:
+    """The characters that a pattern of one character matches."""
+    return _where(tf.strings.regex_full_match(_characters(CODES), pattern), CODES)
+
+
+def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
+    """The pattern with its classes of Unicode written out, cut down to `among`."""
+    for name in CLASSES:
+        if name in pattern:
+            characters = members(name) if among is None else members(name) & among
+            pattern = pattern.replace(name, character_class(characters))
+    return pattern
+
+
+@cache
+def lower_forms() -> dict[str, str]:
+    """The lower-case form of every character that has another one than itself."""
+    rows = _strings(_rows())
+    codes = _rows()[(lowered(rows) != rows).numpy()].ravel()
+    characters = _characters(codes)
+    low = lowered(characters)
+    places = np.flatnonzero(low != characters)
+    forms = tf.gather(low, places).numpy().tolist()
+    pairs = zip(codes[places].tolist(), forms, strict=True)
+    return {chr(code): form.decode() for code, form in pairs}
+
+
+@cache
+def sigma_context() -> tuple[frozenset[str], frozenset[str]]:
+    """Cased characters, and those that the rule of the final sigma looks through.
+
+    A sigma is final after a cased character and before none; those that the rule
+    ignores may stand between.
+    """
+    # a blank ends what the rule looks at: each character has a word of its own
+    rows = _strings(_rows(), before="a", after=SIGMA + " ")
+    finals = tf.strings.regex_full_match(lowered(rows), f"(?s).*{FINAL_SIGMA}.*")
+    codes = _rows()[finals.numpy()].ravel()
+    characters = _characters(codes)
+    after = _ends_in_final_sigma(characters + SIGMA)
+    through = _ends_in_final_sigma("a" + characters + SIGMA)
+    return _where(after, codes), _where(~after & through, codes)
+
+
+def character_class(characters: Iterable[str]) -> str:
+    r"""A class of RE2, such as `[0-9\x{660}]`; one of nothing matches nothing."""
+    codes = np.sort(np.fromiter(map(ord, characters), np.int32))
+    if not codes.size:
+        return r"[^\x{0}-\x{10FFFF}]"
+    gaps = np.flatnonzero(np.diff(codes) > 1)
+    starts, ends = codes[[0, *gaps + 1]], codes[[*gaps, -1]]
+    ranges = (
+        f"\\x{{{a:X}}}" + (f"-\\x{{{b:X}}}" if b > a else "")
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    )
+    return f"[{''.join(ranges)}]"
+
+
+def around(characters: Iterable[str]) -> frozenset[str]:
+    """The characters among which a model's words are, with as few ranges as may be.
+
+    Those of ASCII, punctuation, and for each of these letters or digits its neighbours
+    of the same kind: a class that is cut down to these has few ranges, and RE2, which
+    onnxruntime-extensions asks to compile each pattern in every call, is quick.
+    """
+    kinds, chosen = _kinds().copy(), np.zeros(0x110000, bool)
+    chosen[:0x80] = True
+    # punctuation, and what else is no letter, digit or capital
+    chosen[0x2000:0x2070] = kinds[0x2000:0x2070] == 0
+    kinds[chosen] = -1  # where a search for neighbours ends, as at surrogates
+    starts = np.flatnonzero(np.diff(kinds, prepend=np.int8(-2)))
+    codes = np.fromiter(map(ord, characters), np.int32)
+    runs = np.unique(np.searchsorted(starts, codes[~chosen[codes]], "right"))
+    ends = np.append(starts[1:], len(kinds))
+    for run in runs - 1:
+        chosen[starts[run] : ends[run]] = True
+    return frozenset(map(chr, np.flatnonzero(chosen).tolist()))
+
+
+@cache
+def _kinds() -> np.ndarray:
+    """A number for each code: that of a digit, a capital, a letter, or of no such."""
+    kinds = np.zeros(0x110000, np.int8)
+    sets = [*map(members, (DIGIT, UPPER, LETTER)), lower_forms()]
+    for i, some in enumerate(sets):
+        kinds[[*map(ord, some)]] |= 1 << i
+    kinds[0xD800:0xE000] = -1
+    return kinds
+
+
+def _characters(codes: np.ndarray) -> tf.Tensor:
+    return tf.strings.unicode_encode(codes[:, None], "UTF-8")
+
+
+# A string of many characters takes hardly longer than one of a single character, and of
+# few rows of characters has any one what is asked for.
+
+
+def _rows() -> np.ndarray:
+    """All codes, `(rows, 64)`; the last one fills the last row."""
+    return np.pad(CODES, (0, -len(CODES) % 64), "edge").reshape(-1, 64)
+
+
+def _strings(rows: np.ndarray, before: str = "", after: str = "") -> tf.Tensor:
+    """A string for each row: its characters, each between the same others."""
+    around = [np.full(rows.shape, ord(c), np.int32) for c in before + after]
+    around.insert(len(before), rows)
+    return tf.strings.unicode_encode(np.dstack(around).reshape(len(rows), -1), "UTF-8")
+
+
+def _where(matched: tf.Tensor, codes: np.ndarray) -> frozenset[str]:
+    return frozenset(map(chr, codes[matched.numpy()].tolist()))
+
+
+def _ends_in_final_sigma(texts: tf.Tensor) -> tf.Tensor:
+    return tf.strings.regex_full_match(lowered(texts), f"(?s).*{FINAL_SIGMA}")

@@ -24,8 +24,7 @@ from keras_tagging import kinds
 from keras_tagging.service import json_protocol, open_inference, schemas
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies
-from keras_tagging.service.gate import Gate, Hosts
-from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.gate import Gate, Hosts, Metrics
 from keras_tagging.service.problems import GONE, Problem, refusal, shown
 from keras_tagging.service.schemas import Operation
 from keras_tagging.service.worker import WORDS, Model

@@ -17,8 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from keras_tagging.runtime.folder import PIPELINE, is_onnx
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
-from keras_tagging.service.gate import Hosts, begin_log
-from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.gate import Hosts, Metrics, begin_log
 from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits

@@ -1,7 +1,7 @@
 """Greedy and beam search for the moves of a sentence, written once for all engines.
 
 An engine is an array library with a loop: NumPy here, Keras in
-`layers.transition_scorer`, an ONNX graph in `onnx.transitions`.
+`layers.transition_scorer`, an ONNX graph in `onnx.graphs`.
 """
 
 from collections.abc import Callable

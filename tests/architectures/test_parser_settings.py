@@ -167,22 +167,6 @@ def test_the_width_of_the_beam_may_be_set(model):
         model.beam_width = 0
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"unit": 3}, "unknown lstm-parser keyword 'unit'; did you mean 'units'"),
-        ({"nonprojective": "keep"}, "nonprojective='keep'.*'skip', 'lift'"),
-        ({"system": "arc-eager"}, "system='arc-eager': known are 'arc-standard', '"),
-        ({"truncation_limit": 0}, "truncation_limit=0"),
-        ({"input_dropout": 1.0}, "input_dropout=1.0"),
-    ],
-)
-def test_settings_that_do_not_exist(options, message):
-    with pytest.raises(ValueError, match=message) as error:
-        build(**options)
-    assert "\n" not in str(error.value)
-
-
 # Sentences that cannot be learnt from
 
 

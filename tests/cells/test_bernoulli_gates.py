@@ -58,20 +58,6 @@ def test_certain_gates_equal_plain_and_no_shortcuts(kind, p, how, training):
     )
 
 
-@BLOCKS
-@pytest.mark.parametrize("gate", ["bernoulli", "learned-bernoulli"])
-def test_at_inference_the_shortcut_is_multiplied_by_p(kind, gate):
-    """That of a learned gate is the gate below."""
-    settings = {"bernoulli_p": 0.3} if gate == "bernoulli" else {}
-    cell = build(make(kind(gate=gate, **settings)))
-    scale = {"gate_scale": np.full(UNITS, 0.3)} if settings else {}
-    other = make(kind(gate="scale" if settings else "below"))
-    other = build_with(other, named_weights(cell) | scale)
-    inputs, states = inputs_of(BATCH), random_states(cell)
-    found, expected = (after_step(each, inputs, states) for each in (cell, other))
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-
-
 def sampled_gates(cell, inputs):
     """The gates of a training step, from the two outputs they choose between.
 

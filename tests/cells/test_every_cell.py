@@ -104,6 +104,24 @@ def test_compiled_step_equals_the_papers_equations(name, compiled_steps):
 
 @pytest.mark.one_backend
 @EVERY
+def test_a_state_may_be_a_bare_tensor(name):
+    """As in Keras' own cells. One tensor is never taken for two states."""
+    cell = random_cell(name)
+    inputs = STEP_INPUTS[:2, : width(cell)]
+    projected = cell.project(ops.convert_to_tensor(inputs))
+    state, *others = (ops.convert_to_tensor(x[:2]) for x in random_states(cell))
+    for method, x in ((cell, inputs), (cell.step, projected)):
+        if others:
+            with pytest.raises((ValueError, IndexError)):
+                method(x, state)
+            continue
+        (one, [new]), (other, _) = method(x, state), method(x, [state])
+        for found in (one, new):
+            np.testing.assert_array_equal(*map(ops.convert_to_numpy, (found, other)))
+
+
+@pytest.mark.one_backend
+@EVERY
 def test_without_bias(name):
     cell = build(make(CASES[name], use_bias=False))
     weights = named_weights(cell)

@@ -8,7 +8,6 @@ import pytest
 from keras import ops
 from layers.test_label_embedding_rnn import (
     FEATURES,
-    LENGTHS,
     MASK,
     NETWORKS,
     assert_same,
@@ -45,38 +44,6 @@ def test_greedy_decoding_equals_the_reference(network, direction):
 
 
 # Padding
-
-
-@pytest.mark.parametrize("mode", ["greedy", "beam", "gold", "predicted"])
-@pytest.mark.parametrize(
-    "direction",
-    [pytest.param("bidirectional", marks=pytest.mark.one_backend), "mirrored"],
-)
-@pytest.mark.parametrize("network", ["jordan-probabilities", "improved-elman"])
-def test_padding_does_not_matter(network, direction, mode):
-    feedback = mode if mode in ("gold", "predicted") else "gold"
-    width = 3 if mode == "beam" else 1
-    chain = build(network, direction, feedback=feedback, beam_width=width)
-    training = mode in ("gold", "predicted")
-    x, labels = random_inputs(), random_labels()
-    found = outputs(chain, x, labels=labels, training=training)
-    assert all(np.isfinite(value).all() for value in found.values())
-    garbage = np.where(MASK[:, :, None], x, 100 * random_inputs(9))
-    others = np.where(MASK, labels, random_labels(9))
-    assert (others != labels).any()
-    spoilt = outputs(chain, garbage, labels=others, training=training)
-    for i, n in enumerate(LENGTHS):
-        row, twin = ({k: v[i, :n] for k, v in y.items()} for y in (found, spoilt))
-        assert_same(row, twin)
-        if n == 4 or (n == 1 and mode == "greedy"):
-            alone = outputs(
-                chain,
-                x[i : i + 1, :n],
-                None,
-                labels=labels[i : i + 1, :n],
-                training=training,
-            )
-            assert_same(row, {name: value[0] for name, value in alone.items()})
 
 
 @pytest.mark.parametrize(

@@ -297,36 +297,6 @@ def test_one_hidden_state_is_a_simple_rnn(backwards):
         np.testing.assert_allclose(found["logits"], logits, atol=1e-5)
 
 
-# Section 2.5. What stands in an input window is outside the layer, biases are added.
-
-BOTH = {"future_label_context": 3, "future_hidden_context": 2}
-D, H, OUT, C = 20, 30, 7, 6  # D, |H|, |O|, c
-
-
-@pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "settings, embeddings, context, hidden",
-    [
-        (NONE | {"hidden_context": C}, 0, C * H, H),
-        (ONE_HOT, 0, C * OUT, H),
-        (PROBABILITIES, 0, C * OUT, H),
-        ({}, OUT * D, C * D, H),
-        ({"hidden_context": C}, OUT * D, C * D + C * H, H),
-        # with the future contexts of section 2.4
-        (BOTH | {"hidden_context": C}, OUT * D, (C + 3) * D + (C + 2) * H, H),
-        # with section 3.4's concatenation the hidden layer is twice as wide
-        (CONCAT | {"hidden_context": C}, OUT * D, C * D + C * 2 * H, 2 * H),
-    ],
-    ids=str,
-)
-def test_number_of_parameters(settings, embeddings, context, hidden):
-    window = (2 * 5 + 1) * D
-    layer = LabelEmbeddingRNN(H, OUT, D, **settings)
-    layer.build((None, None, window))
-    count = embeddings + (window + context) * H + hidden * OUT
-    assert layer.count_params() == count + hidden + OUT
-
-
 @pytest.mark.one_backend
 @pytest.mark.parametrize(
     "settings, message",

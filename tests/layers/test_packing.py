@@ -6,7 +6,7 @@ from keras import ops
 
 from keras_tagging.cells import GRUCell, HighwayLSTMCell, ShortcutBlockCell
 from keras_tagging.layers import BidirectionalStack
-from keras_tagging.layers.packing import packed, packing
+from keras_tagging.layers.loop import packed, packing
 
 pytestmark = pytest.mark.one_backend
 UNITS = 4

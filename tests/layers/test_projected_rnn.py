@@ -104,29 +104,6 @@ def test_only_the_step_is_inside_the_loop(training):
     assert steps == ["step"] * TIME
 
 
-@pytest.mark.parametrize("kwargs", [{}, {"go_backwards": True}], ids=str)
-def test_return_cell_appends_the_second_state(kwargs):
-    kwargs = {**kwargs, "return_sequences": True, "return_state": True}
-    kwargs["zero_output_for_mask"] = True
-    cell = SkipLSTMCell(UNITS, skip=None, gate=None)
-    layer = ProjectedRNN(cell, return_cell=True, **kwargs)
-    layer.build((None, None, FEATURES))
-    randomize(layer)
-    x = random_inputs()
-    both, h, c = arrays(layer(x))
-    assert both.shape == layer.compute_output_shape(x.shape)[0]
-    plain = ProjectedRNN(SkipLSTMCell.from_config(cell.get_config()), **kwargs)
-    plain.build((None, None, FEATURES))
-    plain.set_weights(layer.get_weights())
-    outputs, *states = arrays(plain(x))
-    np.testing.assert_allclose(both[..., :UNITS], outputs, atol=1e-6)
-    np.testing.assert_allclose(both[:, -1, UNITS:], c, atol=1e-6)
-    for one, other in zip((h, c), states, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
-    # h = o * tanh(c)
-    assert (abs(both[..., :UNITS]) <= abs(np.tanh(both[..., UNITS:])) + 1e-6).all()
-
-
 @pytest.mark.skipif(
     keras.backend.backend() != "tensorflow", reason="gradients are TensorFlow's here"
 )

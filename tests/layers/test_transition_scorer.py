@@ -98,24 +98,6 @@ def test_logits_equal_the_papers_equations(name, training, dropped):
         assert len(alone) == 2 or np.ptp(alone, axis=0).max() > 0.1
 
 
-@EVERY
-@pytest.mark.parametrize("use_bias", [True, False])
-def test_tables_give_what_the_cell_projects(name, use_bias):
-    scorer = make_scorer(name, cell={"use_bias": use_bias})
-    weights = named_weights(scorer)
-    nodes, labels = many_configurations(6)
-    rows = []
-    for tokens, some_nodes in zip(TOKENS, nodes, strict=True):
-        rows.append(np.concatenate([weights["boundary"], tokens])[some_nodes])
-    parts = np.stack(rows), weights["label_embeddings"][labels]
-    x = np.concatenate([part.reshape(len(LENGTHS), 6, -1) for part in parts], -1)
-    assert x.shape[-1] == NODES * SIZE + LABELS * LABEL_DIM
-    tables = scorer.tables(ops.convert_to_tensor(TOKENS))
-    found = scorer.look_up(tables, *map(ops.convert_to_tensor, (nodes, labels)))
-    expected = scorer.cell.project(ops.convert_to_tensor(x.astype("float32")))
-    np.testing.assert_allclose(array(found), array(expected), **CLOSE)
-
-
 # Gradients
 
 

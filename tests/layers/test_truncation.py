@@ -105,11 +105,10 @@ def test_gradients_follow_the_definition(name, truncation, limit):
     for key, array in expected.items():
         np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-5)
         assert abs(array).max() > 0.05
-    # those of the other way, and of another limit, are others
+    # those of the other way are others
     turned = {"sliding": "chunked", "chunked": "sliding"}[truncation]
-    for options in ((limit, turned), (limit + 1, truncation)):
-        others = expected_gradients(name, cell, inputs, *options)
-        assert max(abs(others[key] - expected[key]).max() for key in others) > 0.01
+    others = expected_gradients(name, cell, inputs, limit, turned)
+    assert max(abs(others[key] - expected[key]).max() for key in others) > 0.01
 
 
 @pytest.mark.one_backend
@@ -145,19 +144,17 @@ def test_nothing_recurs_in_a_feed_forward_layer(truncation):
 
 def test_compiled_with_a_batch_and_a_length_that_are_not_known():
     start = keras.Input((None, FEATURES))
-    cells, found = {name: random_cell(name) for name in CELLS}, {}
-    for name, cell in cells.items():
-        for options in ((2, "sliding"), (2, "chunked"), (None,)):
-            layer = keras.layers.Lambda(
-                lambda x, cell=cell, options=options: run(cell, x, *options),
-                output_shape=(None, UNITS),
-            )
-            found[(name, *options)] = layer(start)
-    model = keras.Model(start, list(found.values()))
+    cell, found = random_cell("lstm"), []
+    for options in ((2, "sliding"), (2, "chunked"), (None,)):
+        layer = keras.layers.Lambda(
+            lambda x, options=options: run(cell, x, *options),
+            output_shape=(None, UNITS),
+        )
+        found.append(layer(start))
+    model = keras.Model(start, found)
     for time in (TIME, 1):
         inputs = random_inputs(BATCH, time, FEATURES)
-        outputs = model.predict(inputs, verbose=0)
-        for (name, *_), output in zip(found, outputs, strict=True):
-            weights, gates = named_weights(cells[name]), CELLS[name][2]
-            expected = reference.run(inputs.astype("float64"), weights, gates)[0]
+        values = inputs.astype("float64")
+        expected = reference.run(values, named_weights(cell), CELLS["lstm"][2])[0]
+        for output in model.predict(inputs, verbose=0):
             np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-6)

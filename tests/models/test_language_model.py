@@ -10,7 +10,7 @@ import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import TAGGERS
 from keras_tagging.architectures.stacked_network import StackedNetwork
-from keras_tagging.layers.packing import packed
+from keras_tagging.layers.loop import packed
 
 STACKED = [name for name, a in TAGGERS.items() if a.network is StackedNetwork]
 #: a network of three layers that drops nothing, so that it may be compared in training

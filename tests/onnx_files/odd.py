@@ -1,8 +1,10 @@
 """Odd words and sentences, and what the SavedModel's answer to them is here."""
 
+import json
 import random
 
 import numpy as np
+import onnx
 from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, randomize
 from onnxruntime import InferenceSession
 
@@ -69,6 +71,25 @@ def session_of(xp):
     """A session of the graph that an array library has built."""
     made = xp.builder.model("graph").SerializeToString()
     return InferenceSession(made, session_options(), ["CPUExecutionProvider"])
+
+
+def changed(source, folder, change):
+    """A copy of an ONNX file with another content."""
+    made = onnx.load(source)
+    change(made)
+    path = folder / "changed.onnx"
+    path.write_bytes(made.SerializeToString())
+    return path
+
+
+def describing(**changes):
+    """A change: the file says something else of itself."""
+
+    def change(made):
+        [prop] = made.metadata_props
+        prop.value = json.dumps({**json.loads(prop.value), **changes})
+
+    return change
 
 
 def request(given, columns=(), junk=""):

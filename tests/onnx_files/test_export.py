@@ -10,7 +10,7 @@ from onnx_files.odd import tagger as tiny
 from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument
 
 from keras_tagging import Sentence, runtime
-from keras_tagging.onnx.operations import OPERATIONS
+from keras_tagging.onnx.tracing import OPERATIONS
 from keras_tagging.utils import limits
 
 COLUMNS = {"columns": ("pos",), "num_layers": 1}

@@ -10,7 +10,7 @@ from onnx_files.odd import sentences, session_of, tagger
 from keras_tagging import runtime
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
-from keras_tagging.onnx.quantisation import LARGEST, LARGEST_WEIGHT, int8_product
+from keras_tagging.onnx.layers import LARGEST, LARGEST_WEIGHT, int8_product
 
 
 def product(x, weights):

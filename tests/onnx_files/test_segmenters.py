@@ -1,12 +1,12 @@
 """A segmenter as an ONNX file, run without Keras: the same sentences."""
 
-import json
 import random
 
 import numpy as np
 import onnx
 import pytest
 from conftest import randomize
+from onnx_files.odd import changed, describing
 from segmenting.test_stream import chunks_of, random_text
 from treebanks import LANGUAGES, TINY, spans
 
@@ -81,12 +81,8 @@ def test_threads_and_chunks_change_nothing(path, everything, monkeypatch):
     ],
 )
 def test_what_a_file_says_of_itself_is_checked(path, tmp_path, changes, message):
-    made = onnx.load(path)
-    [prop] = made.metadata_props
-    prop.value = json.dumps({**json.loads(prop.value), **changes})
-    other = tmp_path / "other.onnx"
-    other.write_bytes(made.SerializeToString())
-    with pytest.raises(ValueError, match=f"other.onnx .*{message}"):
+    other = changed(path, tmp_path, describing(**changes))
+    with pytest.raises(ValueError, match=f"changed.onnx .*{message}"):
         runtime.load(other)
 
 
@@ -98,12 +94,11 @@ def test_what_a_file_says_of_itself_is_checked(path, tmp_path, changes, message)
     ],
 )
 def test_a_file_with_other_outputs(type, message, path, tmp_path):
-    made = onnx.load(path)
-    last = made.graph.node.pop()
-    ids = onnx.helper.make_node("Cast", ["ids"], list(last.output), to=type)
-    made.graph.node.append(ids)  # three axes, but no logits
-    made.graph.output[0].type.tensor_type.elem_type = type
-    other = tmp_path / "other.onnx"
-    other.write_bytes(made.SerializeToString())
+    def change(made):
+        last = made.graph.node.pop()
+        ids = onnx.helper.make_node("Cast", ["ids"], list(last.output), to=type)
+        made.graph.node.append(ids)  # three axes, but no logits
+        made.graph.output[0].type.tensor_type.elem_type = type
+
     with pytest.raises(ValueError, match=message):
-        runtime.load(other)
+        runtime.load(changed(path, tmp_path, change))

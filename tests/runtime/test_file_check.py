@@ -89,6 +89,8 @@ def test_harmless_fields_are_not_written_otherwise(tagger, way):
     [
         ("ModelProto", field(1, 9)),  # a second version
         ("ModelProto", field(30, b"new")),
+        ("ModelProto", field(25, field(1, b"f"))),  # a function
+        ("GraphProto", field(15, b"")),  # sparse weights
         ("NodeProto", field(4, 1)),  # the operation as a number
         ("NodeProto", key(3, 5) + b"name"),
         ("AttributeProto", field(21, b"reference")),

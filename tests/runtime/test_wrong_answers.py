@@ -1,27 +1,17 @@
 """ONNX files that do not do what they say: a line of error that names the file."""
 
-import json
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 from onnx import helper, numpy_helper
+from onnx_files.odd import changed, describing
 
 from keras_tagging import Sentence, runtime
 from keras_tagging.service import worker
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/v0_2"
 SENTENCES = [["the", "dog", "barks"], [], ["a"]]
-
-
-def changed(name, change, folder):
-    """The file of an export with another graph."""
-    made = onnx.load(FIXTURES / f"{name}.onnx")
-    change(made)
-    path = folder / "changed.onnx"
-    path.write_bytes(made.SerializeToString())
-    return path
 
 
 def ending(output, *nodes, **constants):
@@ -77,19 +67,16 @@ def heads(value):
     )
 
 
-def other_tags(made):
-    [prop] = made.metadata_props
-    about = json.loads(prop.value)
-    about["tags"] = [f"{tag}x" for tag in about["tags"]]
-    prop.value = json.dumps(about)
-
-
 CASES = {
     "no numbers": ("crf", NAN, "gives probabilities that are no numbers"),
     "cut": ("crf", CUT, "does not give tags for each word"),
     "deeper": ("crf", DEEPER, "does not give tags for each word"),
     "no place": ("crf", NO_PLACE, "cannot be run by ONNX Runtime: .*99"),
-    "other tags": ("crf", other_tags, "gives tags that cannot be"),
+    "other tags": (
+        "crf",
+        describing(tags=[f"{i}x" for i in range(9)]),
+        "gives tags that cannot be",
+    ),
     "far heads": ("parser", heads(7), "gives heads that cannot be"),
     "no heads": ("parser", heads(-1), "gives heads that cannot be"),
     "cycle": ("parser", heads(1), "gives heads that cannot be"),
@@ -98,7 +85,7 @@ CASES = {
 
 @pytest.mark.parametrize("name, change, message", CASES.values(), ids=CASES)
 def test_answers_that_cannot_be(tmp_path, capfd, name, change, message):
-    model = runtime.load(changed(name, change, tmp_path))
+    model = runtime.load(changed(FIXTURES / f"{name}.onnx", tmp_path, change))
     with pytest.raises(OSError, match=message) as error:
         model.annotate(SENTENCES)
     told = str(error.value)
@@ -108,7 +95,7 @@ def test_answers_that_cannot_be(tmp_path, capfd, name, change, message):
 
 
 def test_probabilities_of_fewer_tags(tmp_path):
-    model = runtime.load(changed("crf", FEWER, tmp_path))
+    model = runtime.load(changed(FIXTURES / "crf.onnx", tmp_path, FEWER))
     assert len(model.tag(SENTENCES)) == 3
     with pytest.raises(OSError, match="gives all_probabilities that cannot be"):
         model.predict(SENTENCES)
@@ -121,14 +108,14 @@ def test_nothing_is_printed_on_standard_output(tmp_path, capfd):
                 if attribute.name == "pattern":
                     attribute.s = b"\xff("
 
-    path = changed("crf", change, tmp_path)
+    path = changed(FIXTURES / "crf.onnx", tmp_path, change)
     with pytest.raises(ValueError, match="cannot be run by ONNX Runtime") as error:
         runtime.load(path)
     assert "\n" not in str(error.value) and capfd.readouterr().out == ""
 
 
 def test_the_service_does_not_blame_the_request(tmp_path, monkeypatch, capsys):
-    model = runtime.load(changed("crf", NAN, tmp_path))
+    model = runtime.load(changed(FIXTURES / "crf.onnx", tmp_path, NAN))
     monkeypatch.setattr(model, "outputs", model.output_names(), raising=False)
     monkeypatch.setattr(model, "answer", model.predict_rows, raising=False)
     monkeypatch.setitem(worker._models, "en", model)

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from keras_tagging.service.app import Service
-from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.gate import Metrics
 from keras_tagging.service.schemas import TokensAnswer, TokensRequest
 from keras_tagging.service.server import Connection
 from keras_tagging.utils import limits

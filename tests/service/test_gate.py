@@ -12,8 +12,7 @@ import pytest
 from starlette.responses import JSONResponse
 
 from keras_tagging.service import gate
-from keras_tagging.service.gate import Gate, Hosts, begin_log
-from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.gate import Gate, Hosts, Metrics, begin_log
 
 pytestmark = pytest.mark.one_backend
 LINE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (\S+) (\S+) (\S+) (\d+) (\d+) \d+\.\d"

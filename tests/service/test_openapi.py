@@ -7,8 +7,7 @@ from derivations import GOLD
 
 from keras_tagging.data.annotation import as_object
 from keras_tagging.service.app import Service
-from keras_tagging.service.gate import Hosts
-from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.gate import Hosts, Metrics
 from keras_tagging.service.schemas import document
 
 TENSOR = {"name": "text", "datatype": "BYTES", "shape": [1], "data": ["Dogs sleep."]}

@@ -11,7 +11,7 @@ from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.data.trees import check_tree
 from keras_tagging.layers import TransitionScorer
-from keras_tagging.onnx.transitions import parsed
+from keras_tagging.onnx.graphs import parsed
 from keras_tagging.transitions import (
     DEPRELS,
     JointScorer,

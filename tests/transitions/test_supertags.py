@@ -11,7 +11,7 @@ from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.layers.transition_scorer import KerasEngine
-from keras_tagging.onnx.transitions import derived
+from keras_tagging.onnx.graphs import derived
 from keras_tagging.transitions import NumPy, RuleTables, Supertags
 from keras_tagging.transitions.search import FORBIDDEN, LARGEST
 from keras_tagging.transitions.shift_reduce import SHIFT
