@@ -51,13 +51,6 @@ def test_token_budget_holds_with_padding_and_batches_are_full(budget):
         assert (len(batch) + 1) * LENGTHS[after].min() > budget
 
 
-def test_batch_size_cuts_sentences_of_similar_length():
-    batches = plan_batches(LENGTHS, batch_size=5)
-    assert [len(batch) for batch in batches] == [5, 5, 2]
-    lengths = np.concatenate([LENGTHS[batch] for batch in batches])
-    assert (np.diff(lengths) >= 0).all()
-
-
 def test_batch_pads_on_the_right():
     sentences = EncodedSentences(
         ids=np.array([[5, 1], [6, 2], [7, 1], [8, 2]], "int32"),

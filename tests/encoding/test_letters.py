@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import tensorflow as tf
-from encoding.test_features import RAW, TOKENS
-from reference import features as reference
+from encoding.test_features import TOKENS
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
@@ -84,12 +83,6 @@ def test_long_tokens_lose_their_middle(most):
     found = without_middle(tf.constant(tokens), most).numpy().tolist()
     expected = ["".join(read(token, most)) for token in tokens]
     assert [token.decode() for token in found] == expected
-
-
-def test_invalid_utf8_in_the_graph():
-    features = adapted([reference.clean(token) for token in RAW])
-    found = {k: v.numpy() for k, v in features({"tokens": tf.constant(RAW)}).items()}
-    assert spelled(features, found) == [read(reference.clean(token)) for token in RAW]
 
 
 def test_graph_and_any_shape_give_the_same():

@@ -62,17 +62,6 @@ def test_symbols_are_those_of_the_reference():
         assert "".join(map(chr, codes_of(text))) == text
 
 
-def test_long_white_space_ends_a_paragraph(monkeypatch):
-    monkeypatch.setattr(limits, "WHITE_CHARACTERS", 3)
-    assert [c for c, _ in listed(symbols_of("a   b    c"))] == [
-        "a",
-        " ",
-        "b",
-        "\n",
-        "c",
-    ]
-
-
 @pytest.mark.parametrize("piece", [1, 2, 5, 1000])
 def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
     monkeypatch.setattr(symbols, "PIECE", piece)

@@ -93,7 +93,6 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
         ("a 1 2\nb c 3 4\n", "v:2: has 3 values .*awk 'NF == 3'"),
         ("a 1 2\n\nb 3 4\n", "v:2: has 0 values"),
         ("a 1 2\nb 3 x\n", "v:2: is not a word and its values"),
-        ("a 1 2\nb 3  4\n", "v:2: has 3 values"),
         ("a\t1\t2\n", "v:1: is not a word and its values, with single spaces"),
         ("Some prose, not vectors.\n", "v:1: is not .*, or name a file of word"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "v: is binary data of another kind: name"),
@@ -103,18 +102,14 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
         ),
         ("2 2\na 1 2\nb -inf inf\n", "v:3: the vector of 'b' holds a value"),
         ("2 2\na 1 2\nb 3\n", "v:3: has 1 values where 2 are expected"),
-        ("2 2\na 1 2\nb 3 x\n", "v:3: is not a word and its values"),
         ("3 2\na 1 2\nb 3 4\n", "v:1: announces 3 vectors but 2 follow"),
         ("1 2\na 1 2\nb 3 4\n", "v:1: announces 1 vectors but 2 follow"),
-        ("2 3\na 1 2\nb 3 4\n", "v:2: has 2 values where 3 are expected"),
         ("0 3\n", "v:1: announces 0 vectors of 3 values"),
         ("2 0\n", "v:1: announces 2 vectors of 0 values"),
-        ("1 10000000\na 1\n", "v:1: announces .* 10000000 values .1 to 10000 are"),
         (b"1 10001\na \0\0", "v:1: announces 1 vectors of 10001 values .1 to 10000"),
         ("a" + 10_001 * " 0", "v:1: has 10,001 values .at most 10,000 are read.: name"),
         ("a" + 2**20 * " 0", "v:1: has more than 1,048,576 bytes in one line"),
         (BINARY[:-9], "v: ends before the last vector that it announces"),
-        (BINARY.replace(b"4 3", b"9 3"), "v: ends before the last vector"),
         (BINARY.replace(b"4 3", b"2 3"), "v: continues after the 2 .* limit=2 to read"),
         (
             gzip.compress(GLOVE.encode(), mtime=0),
@@ -122,7 +117,6 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
         ),
         (b"PK\x03\x04rest", "v: is a zip archive: unzip it first"),
         (bz2.compress(b"a 1\n"), "v: is compressed: give it a name .* .bz2"),
-        (b"\xba\x16\x4f\x2f\x0c\0\0\0", "v: ends before the last vector"),
         (b"2 1\n" + b"\0" * 99, "v: ends before the last vector"),
         (b"1 1\nb " + struct.pack("<f", np.inf), "v: the vector of 'b' holds a value"),
         (pickle.dumps({"a": 1}), "v: is a pickle, .* allow_pickle=True"),
@@ -136,27 +130,6 @@ def test_malformed(content, message, tmp_path):
             load_vectors(path, vocabulary=words)
         assert "\n" not in str(caught.value)
         assert str(caught.value).startswith(str(path))
-
-
-PACKED = gzip.compress(GLOVE.encode() * 9, mtime=0)
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (GLOVE.encode(), "is not compressed as its name says; rename it"),
-        (PACKED[:-20], "cannot be read: it ends too early; check"),
-        (
-            PACKED[:-6] + bytes([PACKED[-6] ^ 1]) + PACKED[-5:],
-            "cannot be read: its compressed data is damaged; copy or download it again",
-        ),
-    ],
-    ids=["text", "cut", "changed"],
-)
-def test_wrongly_compressed(content, message, tmp_path):
-    path = write(tmp_path / "v.gz", content)
-    with pytest.raises(ValueError, match=f"v.gz: {message}"):
-        load_vectors(path)
 
 
 @pytest.mark.parametrize("limit", [None, 3])

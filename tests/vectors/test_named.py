@@ -152,35 +152,27 @@ def test_those_of_the_repository_say_how_to_install_them(offline, site, read, na
     assert (Path(keras_tagging.__file__).parents[1] / OWN[name]).is_dir()
 
 
+def test_the_command_lists_them_and_shows_a_card(server, site, capsys):
+    def told(*args, code="0"):
+        with pytest.raises(SystemExit, match=code):
+            main(["vectors", *args])
+        return capsys.readouterr()
+
+    listed = told().out
+    for word in ("tiny", "brown-tiny", "two words", NAME, "word classes", "1.5"):
+        assert word in listed
+    assert "__testing" not in listed
+    for name, file in (("tiny", "vectors.npz\n"), ("brown-tiny", "classes.tsv.gz\n")):
+        first, second, *card = told(name).out.splitlines(keepends=True)
+        assert first == f"{name} 1.5\n" and second.endswith(file)
+        assert any(line.startswith("licence: ") for line in card)
+    assert "or word classes 'tin'; did you mean 'tiny'?" in told("tin", code="2").err
+
+
 def test_without_a_connection_there_are_the_installed_ones(offline, site, caplog):
     with pytest.raises(ValueError, match="there are tiny.*cannot be asked: ") as error:
         load_vectors("glove-tiny-4")
     assert "\n" not in str(error.value) and not caplog.records
-
-
-def test_the_command_lists_them(server, site, capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["vectors"])
-    told = capsys.readouterr().out
-    for word in ("tiny", "brown-tiny", "two words", NAME, "word classes", "1.5"):
-        assert word in told
-    assert "__testing" not in told
-
-
-def test_the_command_shows_a_card(offline, site, capsys):
-    for name, told in (("tiny", "vectors.npz\n"), ("brown-tiny", "classes.tsv.gz\n")):
-        with pytest.raises(SystemExit, match="0"):
-            main(["vectors", name])
-        first, second, *card = capsys.readouterr().out.splitlines(keepends=True)
-        assert first == f"{name} 1.5\n" and second.endswith(told)
-        assert any(line.startswith("licence: ") for line in card)
-    with pytest.raises(SystemExit, match="0"):
-        main(["vectors"])
-    listed = capsys.readouterr().out
-    assert "brown-tiny" in listed and "cannot be asked" in listed
-    with pytest.raises(SystemExit, match="2"):
-        main(["vectors", "tin"])
-    assert "or word classes 'tin'; did you mean 'tiny'?" in capsys.readouterr().err
 
 
 # Files of half precision
