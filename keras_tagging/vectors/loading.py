@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -111,7 +110,7 @@ def load_vectors(
     with opened(path) as stream:
         kind, sizes = recognised(stream)
         if kind != "pickle":
-            selection = Selection(path, wanted, encoding, stream.most)
+            selection = Selection(path, wanted, encoding)
             # the first form is the word itself
             listed = json.dumps(forms and [*forms.values()]).encode()
             options = [hashlib.sha256(listed).hexdigest(), limit, encoding]
@@ -185,7 +184,7 @@ def _load_stored(path, wanted, limit) -> WordVectors:
 
 
 def _selected(path, whole: WordVectors, wanted: frozenset[str]) -> Selection:
-    selection = Selection(path, wanted, "utf-8", sys.maxsize)
+    selection = Selection(path, wanted, "utf-8")
     for word, vector in zip(whole.words, whole.matrix, strict=True):
         if (form := selection.wanted_form(word)) is not None:
             selection.add(form, vector)

@@ -165,28 +165,25 @@ def opened(path: str) -> Iterator[Stream]:
 class Selection:
     """Collector of words and their vectors; of equal words it keeps the first.
 
-    The matrix grows with the added vectors: the size that a file announces is not
-    trusted.
+    Memory grows with the added vectors: the size that a file announces is not trusted.
 
     Args:
         path: path of the file, for messages.
         wanted: the words to keep, in NFC; None for all, as written.
         encoding: the encoding of the words.
-        most: the number of bytes that the file can have; a value takes at least two.
 
     Attributes:
         rows: the row of each word that has been added.
         composed: those of them whose vector is made of their pieces.
+        values: of all vectors, end to end; float32.
     """
 
-    def __init__(
-        self, path: str, wanted: frozenset[str] | None, encoding: str, most: int
-    ):
-        self.path, self.wanted, self.encoding, self.most = path, wanted, encoding, most
+    def __init__(self, path: str, wanted: frozenset[str] | None, encoding: str):
+        self.path, self.wanted, self.encoding = path, wanted, encoding
         self.longest = _DECOMPOSED * max(map(len, wanted or [""]))
         self.rows: dict[str, int] = {}
         self.composed: set[str] = set()
-        self.matrix = np.empty((0, 0), np.float32)
+        self.values: array | np.ndarray = array("f")
         self.words = self.damaged = 0
         self.example = ""
 
@@ -232,19 +229,8 @@ class Selection:
 
     def add(self, word: str, vector) -> None:
         """Add a word and its vector."""
-        row = self.rows[word] = len(self.rows)
-        if row == len(self.matrix):
-            self._grow(row, len(vector))
-        self.matrix[row] = vector
-
-    def _grow(self, row: int, dimension: int) -> None:
-        if row or self.wanted is None:
-            shape = max(64, row + row // 8), dimension
-            self.matrix.resize(shape, refcheck=False)
-        else:
-            # pages that are never written to take no memory
-            rows = min(len(self.wanted), self.most // (2 * dimension) + 1)
-            self.matrix = np.empty((rows, dimension), np.float32)
+        self.rows[word] = len(self.rows)
+        self.values.frombytes(np.asarray(vector, np.float32).tobytes())
 
     def _place(self, line: int | None) -> str:
         return self.path if line is None else f"{self.path}:{line}"
@@ -267,10 +253,9 @@ class Selection:
                 f"{self.path}: has none of the wanted words, such as {word[:40]!r}: "
                 "check language, case and encoding"
             )
-        shape = len(self.rows), self.matrix.shape[1]
-        self.matrix.resize(shape, refcheck=False)
+        matrix = np.asarray(self.values).reshape(len(self.rows) or 1, -1)
         composed = frozenset(self.composed & self.rows.keys())
-        return WordVectors(list(self.rows), self.matrix, composed)
+        return WordVectors(list(self.rows), matrix, composed)
 
 
 def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
@@ -483,9 +468,10 @@ def read_fasttext(
     _check(stream, (height, width) == (size + bucket, dimension))
     if 4 * height * width > stream.most:  # before a matrix is allocated
         raise stream.ended()
-    selection.matrix = np.zeros((len(selection.rows), dimension), np.float32)
-    _add_parts(stream, selection.matrix, np.asarray(parts), np.asarray(wholes))
-    selection.matrix /= np.bincount(wholes, minlength=len(selection.matrix))[:, None]
+    matrix = np.zeros((len(selection.rows), dimension), np.float32)
+    _add_parts(stream, matrix, np.asarray(parts), np.asarray(wholes))
+    matrix /= np.bincount(wholes, minlength=len(matrix))[:, None]
+    selection.values = matrix
 
 
 def _add_parts(stream, matrix, parts, wholes) -> None:
