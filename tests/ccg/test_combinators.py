@@ -59,6 +59,8 @@ def test_functional_combinators_against_their_definitions():
         ("conj", "NP", [("NP[conj]", "&", 1)]),
         (",", r"S\NP", [(r"(S\NP)[conj]", "&", 1), (r"S\NP", "lp", 1)]),
         ("NP", "NP[conj]", [("NP", "&", 0)]),
+        ("conj", "NP[conj]", []),
+        ("NP[conj]", "NP[conj]", []),
         (r"S[b]\NP", "NP[conj]", []),
         ("NP", r"S[dcl]\NP[conj]", []),
         (r"S[b]\NP", r"S[b]\NP[conj]", [(r"S[b]\NP", "&", 0)]),

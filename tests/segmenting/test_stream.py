@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from treebanks import spans
 
+from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import text_of
 from keras_tagging.segmenting import segmentation as segmentation_module
 from keras_tagging.segmenting import symbols as symbols_module
@@ -20,6 +21,7 @@ from keras_tagging.segmenting.segmentation import (
     TOKEN,
     best_labels,
     sentences_of,
+    targets_of,
 )
 from keras_tagging.segmenting.symbols import Symbols, TextStream, codes_of, symbols_of
 from keras_tagging.segmenting.windows import windows_of
@@ -242,6 +244,14 @@ def test_rare_characters_become_unknown():
 
 
 # Labels
+
+
+def test_targets_tell_the_ends_of_multiword_tokens_and_sentences():
+    symbols = symbols_of("a du\nb.")
+    first = Surface("a du", [(0, 1), (2, 4)], [1, 2], 0)
+    surfaces = [first, Surface("b.", [(0, 1), (1, 2)], [1, 1], 5)]
+    ends = [TOKEN, -1, INSIDE, MULTIWORD_SENTENCE, -1, TOKEN, SENTENCE]
+    assert targets_of(symbols, surfaces).tolist() == ends
 
 
 def test_labels_fit_the_text():
