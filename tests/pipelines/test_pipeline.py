@@ -451,8 +451,9 @@ def test_a_file_that_is_replaced_after_its_check(saved, monkeypatch):
     whole, check = path.read_bytes(), loading.check_model_file
 
     def checked(stream):
-        check(stream)
+        size = check(stream)
         path.write_bytes(b"another")
+        return size
 
     monkeypatch.setattr(loading, "check_model_file", checked)
     for model in (path, saved[0]):
