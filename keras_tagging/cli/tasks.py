@@ -320,12 +320,9 @@ def filled(sentence, block, columns: Mapping) -> str:
     """A sentence as CoNLL-U, with these columns beside its own."""
     if block:
         return block.with_columns(columns)
-    unknown = ["_"] * len(sentence)
     # JSON may have a column `upos` of its own, where CoNLL-U's is `pos`
     columns = {field_of(name): values for name, values in columns.items()}
-    whole = with_labels(sentence, columns)
-    trees = (whole.columns.get(name, unknown) for name in ("head", "deprel"))
-    return as_conllu(whole, *trees)
+    return as_conllu(with_labels(sentence, columns))
 
 
 def check_output(model, output: str, beta) -> None:

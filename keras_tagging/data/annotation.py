@@ -155,8 +155,7 @@ class ConlluWriter:
         if "lemma" in columns:  # as the form, from which it is made
             columns["lemma"] = list(map(_one_line, columns["lemma"]))
         tokens = list(map(_one_line, sentence.tokens))
-        trees = (columns.get(name, unknown) for name in ("head", "deprel"))
-        rows = conllu_rows(tokens, columns, *trees)
+        rows = conllu_rows(tokens, columns)
         comments = [f"# sent_id = {self._identifier(sentence)}"]
         misc = _tags_of(sentence)
         if (surface := sentence.surface) is not None:

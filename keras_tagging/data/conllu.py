@@ -198,8 +198,8 @@ def _block(record: list[Line]) -> Block:
 
 def as_conllu(
     sentence: Sentence,
-    heads: Sequence[int | str],
-    deprels: Sequence[str],
+    heads: Sequence[int | str] | None = None,
+    deprels: Sequence[str] | None = None,
     xpos: Sequence[str] | None = None,
 ) -> str:
     """A sentence of any format as CoNLL-U, with a blank line after it.
@@ -209,36 +209,34 @@ def as_conllu(
     which CoNLL-U does not have, is a blank line.
 
     Args:
-        heads, deprels, xpos: as in `Block.with_trees`.
+        heads, deprels, xpos: as in `Block.with_trees`; None for its own.
 
     Raises:
         ValueError, TypeError: as there.
     """
-    columns = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
-    rows = conllu_rows(sentence.tokens, columns, heads, deprels)
+    new = {"head": heads, "deprel": deprels, "xpos": xpos}
+    columns = sentence.columns | {k: v for k, v in new.items() if v is not None}
+    rows = conllu_rows(sentence.tokens, columns)
     misc = map(entity_attributes, columns.get(NER, ["_"] * len(rows)))
     return "".join([*map(with_misc, rows, misc), "\n"])
 
 
 def conllu_rows(
-    tokens: Sequence[str],
-    by_name: Mapping[str, Sequence[str]],
-    heads: Sequence[int | str],
-    deprels: Sequence[str],
+    tokens: Sequence[str], by_name: Mapping[str, Sequence[int | str]]
 ) -> list[str]:
     """The rows of `as_conllu`, without MISC and the ends of their lines.
 
     Args:
         tokens: the words.
         by_name: the columns of the sentence.
-        heads, deprels: as there.
 
     Raises:
         ValueError, TypeError: as there.
     """
     unknown = ["_"] * len(tokens)
-    named = (by_name.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
-    forms, *fields = map(_fields, (tokens, *named, heads, deprels))
+    names = ("lemma", "pos", "xpos", "feats", "head", "deprel")
+    columns = (by_name.get(name, unknown) for name in names)
+    forms, *fields = map(_fields, (tokens, *columns))
     if "" in forms:
         number = forms.index("") + 1
         raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")

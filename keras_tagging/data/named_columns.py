@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.sentence import Sentence, as_sentences, beginning
 
 ALIASES = {"upos": "pos"}
 # where CoNLL-U has `_` in the whole sentence, it is not annotated
@@ -88,13 +88,11 @@ def check_labelled(
     for number, sentence in enumerate(sentences, 1):
         for name in names:
             if labels_of(sentence, name) is None:
-                words = " ".join(sentence.tokens[:4])[:40]
                 columns = ["tags"] * (sentence.tags is not None) + [*sentence.columns]
                 missing = "tags" if name is None else f"labels in the column {name!r}"
-                raise ValueError(
-                    f"sentence {number} has no {missing} (it begins {words!r}; its "
-                    f"columns are {', '.join(columns) or 'none'}): {remedy}"
-                )
+                what = f"sentence {number} has no {missing} (it begins "
+                what += f"{beginning(sentence)}; its columns are "
+                raise ValueError(f"{what}{', '.join(columns) or 'none'}): {remedy}")
 
 
 def annotated(sentences, names: Sequence[str | None] = (None,)) -> list[Sentence]:
@@ -124,16 +122,11 @@ def output_names(name: str | None) -> dict[str, str]:
     Those of a column `upos` are `upos`, `upos_probabilities`, `top_upos`,
     `top_upos_probabilities`, and in ONNX `all_upos_probabilities`.
     """
-    labels, probabilities = name or "tags", f"{name}_probabilities"
+    bases = ("tags", "probabilities", "top_tags", "top_probabilities")
+    names = {base: base for base in (*bases, "all_probabilities")}
     if name is None:
-        probabilities = "probabilities"
-    return {
-        "tags": labels,
-        "probabilities": probabilities,
-        "top_tags": f"top_{labels}",
-        "top_probabilities": f"top_{probabilities}",
-        "all_probabilities": f"all_{probabilities}",
-    }
+        return names
+    return {x: x.replace("prob", "tags_prob").replace("tags", name) for x in names}
 
 
 def by_column(names: Sequence[str | None], items: Sequence):

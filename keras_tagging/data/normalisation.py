@@ -99,12 +99,9 @@ def flat_strings(
     for name in columns:
         for number, sentence in enumerate(sentences, 1):
             if sentence.tokens and name not in sentence.columns:
-                there = ", ".join(sentence.columns) or "none"
-                raise ValueError(
-                    f"sentence {number} has no column {name!r}, which this model "
-                    f"reads as a feature (it has: {there}); in a file of columns, name "
-                    f"it with --option 'columns={{\"{name}\": 1}}'"
-                )
+                what = f"sentence {number} has no column {name!r}, a feature"
+                option = f"--option 'columns={{\"{name}\": 1}}'"
+                raise ValueError(f"{what}; in a file of columns, name it: {option}")
         values = (v for s in sentences for v in s.columns.get(name, ()))
         strings[name] = [v if v.isascii() else to_nfc(v) for v in values]
     return strings

@@ -46,25 +46,14 @@ from keras_tagging.data.records import (
     message,
     split_blanks,
 )
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Sentence, beginning
 from keras_tagging.utils.atomic import written_to
 from keras_tagging.utils.checks import check_choice, checked
 from keras_tagging.utils.suggestions import check_known
 
+_READERS = (conll, conllu, conllx, pipe, auto, mrg, pos, atis, ctf, jsonl, csv, text)
 FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
-    "conll": conll,
-    "conllu": conllu,
-    "conllx": conllx,
-    "pipe": pipe,
-    "auto": auto,
-    "mrg": mrg,
-    "pos": pos,
-    "atis": atis,
-    "ctf": ctf,
-    "jsonl": jsonl,
-    "csv": csv,
-    "text": text,
-    "tokens": tokens,
+    reader.__name__: reader for reader in (*_READERS, tokens)
 }
 
 # Wrongly decoded text has none of these, but nearly every line of binary data has one.
@@ -125,8 +114,8 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     if re.match(r"[ \t]*(<\?xml|<!)", first):
         what = "this is XML, which is not a corpus format here"
         raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
-    for format, beginning in _BEGINNINGS.items():
-        if beginning.match(first):
+    for format, start in _BEGINNINGS.items():
+        if start.match(first):
             return format
     if _is_table(first, name):
         return "csv"
@@ -349,12 +338,8 @@ def write(
         if clash and format != "conllu":
             raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
         if format == "conllu":
-            unknown = ["_"] * len(sentence)
-            trees = {"head": unknown, "deprel": unknown}
-            whole = trees | {"pos": sentence.tags or unknown} | columns
-            text = as_conllu(
-                Sentence(sentence.tokens, None, whole), whole["head"], whole["deprel"]
-            )
+            tags = {} if sentence.tags is None else {"pos": sentence.tags}
+            text = as_conllu(Sentence(sentence.tokens, None, tags | columns))
         else:
             tags = {} if sentence.tags is None else {"tags": sentence.tags}
             if format == "jsonl":
@@ -366,14 +351,10 @@ def write(
                     first = list(columns)
         text.encode("utf-8")  # no file can hold half of a surrogate pair
         if is_start and ends_in_returns(text):
-            what = f"{_beginning(sentence)} has carriage returns"
+            what = f"{beginning(sentence)} has carriage returns"
             raise ValueError(f"{what}, as the first line: write 'jsonl' instead")
         is_start = False
         target.write(text)
-
-
-def _beginning(sentence: Sentence) -> str:
-    return repr(" ".join(sentence.tokens[:4])[:40])
 
 
 def _as_conll(sentence: Sentence, columns: dict, names: list[str] | None) -> str:
@@ -388,7 +369,7 @@ def _as_conll(sentence: Sentence, columns: dict, names: list[str] | None) -> str
         return ""
     if names is not None and sorted(columns) != sorted(names):
         has, first = (", ".join(x) or "none" for x in (columns, names))
-        what = f"{_beginning(sentence)} has the columns {has}, the first {first}"
+        what = f"{beginning(sentence)} has the columns {has}, the first {first}"
         raise ValueError(f"{what}: write 'jsonl' instead")
     rows = zip(sentence.tokens, *map(columns.get, names or columns), strict=True)
     return as_rows([*rows], names is None)

@@ -202,6 +202,11 @@ def as_sentences(sentences: Iterable) -> list[Sentence]:
     return [as_sentence(sentence) for sentence in sentences]
 
 
+def beginning(sentence: Sentence) -> str:
+    """The first words of a sentence, for a message."""
+    return repr(" ".join(sentence.tokens[:4])[:40])
+
+
 def has_tree(sentence: Sentence) -> bool:
     """Whether all words have heads that are numbers of words, or 0."""
     heads = sentence.columns.get("head", [])

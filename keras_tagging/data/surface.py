@@ -174,16 +174,8 @@ def spans_of(
     owner = [i for i, count in enumerate(surface.words) for _ in range(count)]
     spans = []
     for label, first, end in chunks:
-        start = surface.spans[owner[first]][0]
-        stop = surface.spans[owner[end - 1]][1]
-        spans.append(
-            Span(
-                surface.text[start:stop],
-                label,
-                surface.start + start,
-                surface.start + stop,
-                min(probabilities[first:end]),
-                (first, end),
-            )
-        )
+        start, stop = surface.spans[owner[first]][0], surface.spans[owner[end - 1]][1]
+        text, least = surface.text[start:stop], min(probabilities[first:end])
+        place = surface.start + start, surface.start + stop
+        spans.append(Span(text, label, *place, least, (first, end)))
     return spans

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import zip_longest
 
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Sentence, beginning
 from keras_tagging.data.surface import Surface
 
 #: characters that end a paragraph, and so every document
@@ -19,8 +19,7 @@ def check_surfaces(sentences: Iterable[Sentence]) -> None:
     """
     for number, sentence in enumerate(sentences, 1):
         if sentence.surface is None and sentence.tokens:
-            words = " ".join(sentence.tokens[:4])[:40]
-            what = f"sentence {number}, which begins {words!r}, has no text"
+            what = f"sentence {number}, which begins {beginning(sentence)}, has no text"
             raise ValueError(f"{what}: read CoNLL-U with surface=True")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Sentence, beginning
 
 SEPARATOR = "|"  # cannot occur in a deprel of Universal Dependencies
 
@@ -68,12 +68,7 @@ def check_tree(heads) -> None:
         text = f"the words {_listed(roots)} are roots: only one may be"
         raise NotATree(roots[1], text)
     if cycle := find_cycle(heads):
-        raise NotATree(
-            cycle[0],
-            f"the words {_listed(cycle)} form a cycle: each depends on the next"
-            if len(cycle) > 1
-            else f"word {cycle[0]} forms a cycle: it is its own head",
-        )
+        raise NotATree(cycle[0], f"the words {_listed(cycle)} form a cycle")
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
@@ -194,7 +189,7 @@ def _check(heads, deprels):
 def _listed(words: list[int]) -> str:
     if len(words) > 8:
         return f"{', '.join(map(str, words[:8]))} ... ({len(words)} words)"
-    return f"{', '.join(map(str, words[:-1]))} and {words[-1]}"
+    return " and ".join(", ".join(map(str, x)) for x in (words[:-1], words[-1:]) if x)
 
 
 def _smallest_nonprojective(head_of: list[int]) -> int:
@@ -236,7 +231,7 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
     """
     trees = []
     for number, sentence in enumerate(sentences, 1):
-        where = f"sentence {number} (it begins {_beginning(sentence)})"
+        where = f"sentence {number} (it begins {beginning(sentence)})"
         for name in ("head", "deprel"):
             if "_" in sentence.columns.get(name, "_"):
                 raise ValueError(f"{where} has no tree: a word has no {name}")
@@ -254,11 +249,7 @@ def heads_of(sentence: Sentence) -> list[int] | None:
     """
     if not {*sentence.columns.get("head", ())} - {"_", ""}:  # as CoNLL-U has it
         return None
-    return _checked(sentence, f"the sentence that begins {_beginning(sentence)}")
-
-
-def _beginning(sentence: Sentence) -> str:
-    return repr(" ".join(sentence.tokens[:4])[:40])
+    return _checked(sentence, f"the sentence that begins {beginning(sentence)}")
 
 
 def _checked(sentence: Sentence, where: str) -> list[int]:

@@ -143,7 +143,7 @@ def test_one_column_fills_its_own(program, failing, folder, run_of_one, tmp_path
     )
     [first, *_], [own, *_] = (read_text(tmp_path, text) for text in (other, out))
     assert first.columns["feats"] == own.columns["xpos"]
-    assert "no field for the column 'chunk'" in failing(
+    assert "unknown column of CoNLL-U 'chunk'" in failing(
         "tag", run_of_one, *args, "--column", "chunk", stdin="a\n"
     )
 

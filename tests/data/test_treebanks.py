@@ -27,7 +27,7 @@ NOT_TREES = {
     "out of range": ("a 3 det; b 0 root", 1, "the head is '3' in a sentence of 2"),
     "no number": ("a 2 det; b 0 root; c b dep", 3, "the head is 'b' in a sentence"),
     "other digits": ("a \u0660 root", 1, "the head is '\u0660' in a sentence"),
-    "its own head": ("a 0 root; b 2 dep", 2, "word 2 forms a cycle"),
+    "its own head": ("a 0 root; b 2 dep", 2, "the words 2 form a cycle"),
     "no root": ("a 2 dep; b 1 dep", 1, "no word is the root"),
     "two roots": ("a 0 root; b 1 dep; c 0 root", 3, "the words 1 and 3 are roots"),
     "a cycle": (
