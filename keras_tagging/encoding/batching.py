@@ -70,11 +70,6 @@ class EncodedSentences:
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
 
-    def spans(self) -> list[tuple[int, int]]:
-        """The begin and the end of each sentence."""
-        ends = self.offsets.tolist()
-        return list(zip(ends[:-1], ends[1:], strict=True))
-
     def batch(
         self,
         sentences: np.ndarray,

@@ -66,7 +66,6 @@ def test_batch_pads_on_the_right():
     assert targets.tolist() == [[-1, 0, 1], [2, -1, -1], [-1, -1, -1]]
     assert mask.tolist() == [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
     assert (ids.dtype, targets.dtype, mask.dtype) == ("int32", "int32", "float32")
-    assert sentences.spans() == [(0, 1), (1, 1), (1, 4)]
 
 
 def epochs(batches, *numbers):
