@@ -238,13 +238,9 @@ def from_object(listing) -> tuple[Node | Leaf, str]:
             else:  # each child of one parent, behind it
                 children = tuple(made.pop(child) for child in below)
                 made[i] = Node(children=children, **fields)
-            if not all(
-                isinstance(v, int if k == "head" else str) for k, v in fields.items()
-            ):
-                raise ValueError(f"node {i} has a value of another type")
         [root] = made.values()
         check_header(header)
-        line_of(root)
+        root, _ = parse_line(line_of(root))  # each value is of its type
     except NotCCG:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
