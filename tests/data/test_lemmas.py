@@ -1,7 +1,7 @@
 """Lemmas as scripts."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.data.lemmas.scripts import (
@@ -17,6 +17,7 @@ LIKE = st.text(st.sampled_from("abAB1-'"), max_size=9)
 ANY = st.text(max_size=12)
 
 
+@settings(max_examples=60)
 @given(form=LIKE | ANY, lemma=LIKE | ANY)
 def test_a_script_gives_the_lemma_back(form, lemma):
     script = script_of(form, lemma)

@@ -8,12 +8,11 @@ import io
 import json
 import pickle
 import random
-import runpy
 import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -149,7 +148,7 @@ def xml(sound, read_xml):
         lines = data.count(b"\n") + data.count(b"\r")
         return check_reading(partial(start, data=data), lines)[0]
 
-    return Target(lambda: [sound.encode("latin-1")], check, lambda: XML_NASTY)
+    return Target(lambda: [sound.encode("latin-1")], check)
 
 
 FTB = """<text>
@@ -165,35 +164,8 @@ MEDIA = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <turn speaker="spk"><semAnnotation withContext="false">
 <sem concept="ville" specif="-hotel"><transcription>Aix<Sync time="2"/>
 sur mer</transcription></sem></semAnnotation></turn></dialogue></MEDIA>"""
-LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 9))
-XML_NASTY = [
-    f'<!DOCTYPE a [<!ENTITY a0 "lol">{LAUGHS}]><text><SENT>&a8;</SENT></text>'.encode(),
-    b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><text><SENT>&b;</SENT></text>',
-    b"<text>" + b"<SENT>" * 10_000,
-    b"<text><SENT><w cat='N'>" + b"<b/>" * 20_000 + b"a</w></SENT></text>",
-]
-INTEGERS = [
-    [[[0, 1], [2]], [[0, 0], [1]], [[0, 1], [1]]],
-    [[[1]], [[0]], [[1]]],
-    {"words2idx": {"fly": 0, "to": 1, "é": 2}, "labels2idx": {"O": 0, "B-x": 1}},
-]
-
-
-@cache
-def integers_script():
-    script = Path(__file__).parents[2] / "data_prep" / "atis_integers.py"
-    return runpy.run_path(str(script))
-
-
-def read_integers(data):
-    source = Member("input", "input", lambda: io.BytesIO(data))
-    for sentences in integers_script()["read_integers"](source).values():
-        check_written(sentences)
-
-
 # Models
 
-SENTENCES = [Sentence(["the", "dog"], ["D", "N"]), Sentence(["Paris"], ["P"])]
 LAYERS = [
     {"module": "os", "class_name": "system", "config": "x", "registered_name": None},
     {"class_name": "__lambda__", "config": {"value": "4wA="}},
@@ -248,7 +220,7 @@ def check_onnx(data):
             assert len(values) == len(tokens)
 
 
-slow = partial(Target, count=6, limits=(20, 1024))
+slow = partial(Target, count=4, limits=(20, 1024))
 TARGETS = {
     "conll": reader("conll", seeds.CONLL, seeds.CONLL_BLANKS),
     "conll-rows": reader("conll", seeds.ROWS, separator="\t", comments=False),
@@ -281,19 +253,6 @@ TARGETS = {
         lambda: [folder(train__conll=seeds.ROWS, test__conll=seeds.ROWS)],
         trying(lambda data: read_atis(folder_of(data)) and None),
     ),
-    "integers": Target(
-        lambda: [json.dumps(INTEGERS).encode()],
-        trying(read_integers),
-        lambda: [b"[]", b"[" * 50_000, b"[" + b"9" * 5000 + b"]"],
-        mutate_json,
-    ),
-    "pickles": Target(
-        lambda: [pickle.dumps(INTEGERS, n) for n in (0, 2, 4)],
-        trying(read_integers),
-        lambda: [pickle.dumps(Gadget()), b"\x80\x02]q\x00h\x00a."],
-        count=4,
-        limits=(5, 256),
-    ),
     "ftb": xml(FTB, read_ftb),
     "media": xml(MEDIA, read_media),
     "model": slow(lambda: [whole("tagger")], trying(check_model)),
@@ -304,7 +263,7 @@ TARGETS = {
         pipelines, trying(check_pipeline), lambda: [b"[]", b"[" * 50_000], mutate_json
     ),
     "onnx": Target(
-        files, trying(check_onnx), mutate=mutate_file, count=60, limits=(10, 512)
+        files, trying(check_onnx), mutate=mutate_file, count=40, limits=(10, 512)
     ),
 }
 
