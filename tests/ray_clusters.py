@@ -21,7 +21,7 @@ def cluster():
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
         patch.setenv("PYTHONPATH", path)
-        from keras_tagging.scale.actors import imported_ray
+        from keras_tagging.scale.dataset import imported_ray
 
         ray = imported_ray()
         for attempt in range(3):

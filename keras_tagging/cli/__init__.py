@@ -12,24 +12,14 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.cli.analysis import analyse
+from keras_tagging.cli import listing
 from keras_tagging.cli.annotation import annotate, derive, parse, tag
-from keras_tagging.cli.commands import BROKEN_PIPE, command, epilog
-from keras_tagging.cli.comparison import compare
-from keras_tagging.cli.demo import demo
-from keras_tagging.cli.evaluation import evaluate
-from keras_tagging.cli.exports import export
-from keras_tagging.cli.listing import (
-    describe_corpus,
-    list_architectures,
-    list_corpora,
-    list_models,
-    list_vectors,
-)
-from keras_tagging.cli.messages import one_line
+from keras_tagging.cli.evaluation import analyse, compare, evaluate
+from keras_tagging.cli.options import BROKEN_PIPE, command, epilog
+from keras_tagging.cli.output import one_line
 from keras_tagging.cli.reproduction import reproduce
-from keras_tagging.cli.service import serve
-from keras_tagging.cli.training import train
+from keras_tagging.cli.serving import export, serve
+from keras_tagging.cli.training import demo, train
 from keras_tagging.utils.atomic import FULL
 
 app = typer.Typer(
@@ -40,7 +30,7 @@ app = typer.Typer(
 )
 
 COMMANDS = {
-    "list": list_architectures,
+    "list": listing.list_architectures,
     "train": train,
     "evaluate": evaluate,
     "compare": compare,
@@ -51,10 +41,10 @@ COMMANDS = {
     "annotate": annotate,
     "export": export,
     "serve": serve,
-    "models": list_models,
-    "vectors": list_vectors,
-    "corpora": list_corpora,
-    "describe": describe_corpus,
+    "models": listing.list_models,
+    "vectors": listing.list_vectors,
+    "corpora": listing.list_corpora,
+    "describe": listing.describe_corpus,
     "reproduce": reproduce,
     "demo": demo,
 }
@@ -72,24 +62,17 @@ def show_versions(wanted: bool) -> None:
     raise typer.Exit
 
 
-Version = Annotated[
-    bool,
-    typer.Option(
-        "--version",
-        callback=show_versions,
-        is_eager=True,
-        help="Show the version and exit.",
-    ),
-]
+Version = typer.Option(
+    "--version",
+    callback=show_versions,
+    is_eager=True,
+    help="Show the version and exit.",
+)
 
 
 @app.callback()
-def program(version: Version = False) -> None:
+def program(version: Annotated[bool, Version] = False) -> None:
     """Recurrent sequence tagging and dependency parsing on Keras 3."""
-
-
-#: those that the user can mend; packages that are missing say what to install
-ERRORS = (ValueError, OSError, ImportError)
 
 
 def main(args: list[str] | None = None) -> None:
@@ -108,7 +91,8 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:
         forget_output()
         code = BROKEN_PIPE
-    except (*ERRORS, typer.BadParameter.__base__) as error:
+    # those that the user can mend; packages that are missing say what to install
+    except (ValueError, OSError, ImportError, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
         message = message.replace(": Value error, ", ": ")  # pydantic's, in typer
         if message.startswith("No module named"):  # requirements-runtime.txt lacks it

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Annotated, Literal
@@ -19,10 +20,8 @@ from keras_tagging.cli.loading import (
     Input,
     load_pipeline,
     read_input,
-    read_text,
     with_columns,
 )
-from keras_tagging.cli.messages import is_quiet, remark, show, warn
 from keras_tagging.cli.options import (
     BeamWidth,
     Count,
@@ -35,9 +34,11 @@ from keras_tagging.cli.options import (
     pairs,
     refuse,
 )
-from keras_tagging.cli.progress import applied
-from keras_tagging.cli.supertagged import OUTPUTS
-from keras_tagging.cli.tasks import Annotating, Deriving, Parsing, Tagging
+from keras_tagging.cli.output import is_quiet, remark, show, warn
+from keras_tagging.cli.progress import Source, applied
+from keras_tagging.cli.tasks import SUPERTAGS, annotating, deriving, parsing, tagging
+from keras_tagging.data.conllu import read_blocks
+from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.readers import source_name
 from keras_tagging.utils.atomic import written_to
 
@@ -94,8 +95,6 @@ def destinations(files: Sequence[str], out: str | None, output: str) -> list:
         paths = [folder]
     elif "-" in files:
         raise ValueError(f"--out {out}: standard input has no name: name a file")
-    elif folder.is_file():
-        raise ValueError(f"--out {out}: is a file, and several inputs need a folder")
     else:
         suffix = SUFFIXES.get(output, f".{output}")
         paths = [folder / f"{Path(file).stem}{suffix}" for file in files]
@@ -124,7 +123,7 @@ def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
     """Write what a task makes of sentences, and count those that give no text.
 
     Args:
-        task: one of `cli.tasks`.
+        task: as in `at_work`.
         inputs, paths: each input, and where to write it, as `destinations` tells.
         jobs: the number of processes.
     """
@@ -197,16 +196,16 @@ def tag(
     no_place = f"--output {output} is not jsonl, and has no"
     if output in ("text", "conllu", "csv"):
         refuse(no_place, {"beta": beta})
-    if output in ("text", "conllu", *OUTPUTS):
+    if output in ("text", "conllu", *SUPERTAGS):
         refuse(no_place, {"probabilities": probabilities})
-    if output not in ("conllu", *OUTPUTS):
+    if output not in ("conllu", *SUPERTAGS):
         refuse(no_place, {"column": column})
     options, keep = pairs("--option", option), output == "conllu"
     paths = destinations([file], out, output)
     sentences = read_input(file, format, options, "tag", errors, keep=keep)
-    task = Tagging(run, output, beta, probabilities, column, beam_width)
+    task = partial(tagging, run, output, beta, probabilities, column, beam_width)
     empty = write_results(task, [sentences], paths, jobs)
-    if empty and output in OUTPUTS:
+    if empty and output in SUPERTAGS:
         warn(f"{empty:,} sentences without tokens are left out")
 
 
@@ -238,7 +237,7 @@ def parse(
     """
     paths = destinations([file], out, "conllu")
     sentences = read_input(file, format, pairs("--option", option), "parse")
-    write_results(Parsing(run, beam_width), [sentences], paths, jobs)
+    write_results(partial(parsing, run, beam_width), [sentences], paths, jobs)
 
 
 def derive(
@@ -283,7 +282,7 @@ def derive(
     paths = destinations([file], out, output)
     options = pairs("--option", option)
     sentences = read_input(file, format, options, "derive", errors, keep=False)
-    task = Deriving(run, output, beta, nbest, beam_width)
+    task = partial(deriving, run, output, beta, nbest, beam_width)
     if empty := write_results(task, [sentences], paths, jobs):
         remark(f"sentences without tokens are left out: {empty:,}")
 
@@ -392,7 +391,7 @@ def annotate(
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)
     loaded = pipeline if jobs == 1 else None
-    task = Annotating(run, output, keeps, loaded, probabilities, parts)
+    task = partial(annotating, run, output, keeps, probabilities, parts, loaded)
     write_results(task, inputs, paths, jobs)
 
 
@@ -458,13 +457,15 @@ def annotate_on_ray(
 
 def annotated_input(file: str, kind: str, encoding, pipeline, keeps: bool) -> Input:
     """The input of `annotate`, segmented; with `keeps` its lines of CoNLL-U too."""
-    content, source = read_text(file, kind, encoding)
+    source = Source(file)
     if kind == "conllu":
-        items = ((block.sentence, block if keeps else None) for block in content)
-    else:
-        sentences = pipeline.sentences(content, lines=kind == "lines")
-        items = ((sentence, None) for sentence in sentences)
-    return Input(items, source)
+        blocks = read_blocks(source.stream, encoding)
+        items = ((block.sentence, block if keeps else None) for block in blocks)
+        return Input(items, source)
+    text = text_lines(source.stream, encoding)
+    text = sentences_of_lines(text) if kind == "tokens" else text
+    sentences = pipeline.sentences(text, lines=kind == "lines")
+    return Input(((sentence, None) for sentence in sentences), source)
 
 
 def check_pipeline(run: Path, pipeline, input: str, output: str) -> None:
@@ -485,12 +486,12 @@ def check_pipeline(run: Path, pipeline, input: str, output: str) -> None:
             f"{run} has no segmenter: a line of the text is a sentence, with blanks "
             "between its words"
         )
-    lacks = ""
-    if output in ("spans", "brat") and not pipeline.gives_spans:
-        lacks = "tagger with chunk tags (B-X, I-X, O)"
-    if output in ("auto", "tree") and not pipeline.gives_derivations:
-        lacks = "CCG parser"
-    if lacks:
-        raise ValueError(
-            f"{run} has no {lacks}, which --output {output} needs: use conllu or jsonl"
-        )
+    for outputs, gives, part in (
+        (("spans", "brat"), "gives_spans", "tagger with chunk tags (B-X, I-X, O)"),
+        (("auto", "tree"), "gives_derivations", "CCG parser"),
+    ):
+        if output in outputs and not getattr(pipeline, gives):
+            raise ValueError(
+                f"{run} has no {part}, which --output {output} needs: use conllu or "
+                "jsonl"
+            )

@@ -30,14 +30,14 @@ def at_work(task, jobs: int) -> Iterator[Work]:
     """The work of a task, in this process or in several.
 
     Args:
-        task: one of `cli.tasks`.
+        task: a function of `cli.tasks` with its arguments but `threads`.
         jobs: the number of processes; 1 for this one.
 
     Raises:
         ValueError: of the task, or, also during the work, if a process was killed.
     """
     if jobs == 1:
-        yield task.load()
+        yield task()
         return
     with _processes(task, jobs) as pool:
         try:
@@ -104,20 +104,16 @@ def _begin(task) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        _work = task.load(threads=1)
+        _work = task(threads=1)
     except (ValueError, OSError, ImportError) as error:
-        _work = _plain(error)
+        # which every process can read: some of ours are made of several parts
+        _work = ValueError(str(error))
 
 
 def _end_with_parent() -> None:
     """Leave no process behind one that was killed."""
     multiprocessing.parent_process().join()
     os._exit(1)
-
-
-def _plain(error: Exception) -> ValueError:
-    """An error that every process can read: some of ours are made of several parts."""
-    return ValueError(str(error))
 
 
 def _about() -> tuple[Work | None, ValueError | None]:
@@ -134,5 +130,5 @@ def _done(items: list) -> tuple[list, ValueError | None]:
     try:
         done.extend(_work.results(items))
     except (ValueError, OSError) as error:
-        return done, _plain(error)
+        return done, ValueError(str(error))
     return done, None

@@ -10,8 +10,8 @@ import typer
 
 from keras_tagging.architectures import RECIPES, architecture, available
 from keras_tagging.cli.loading import Reading
-from keras_tagging.cli.messages import note
 from keras_tagging.cli.options import CORPUS, Dev, File, Test
+from keras_tagging.cli.output import note
 from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.describe import figure_class, plot_description
 from keras_tagging.data import Corpus
@@ -71,12 +71,10 @@ def list_models(
     models = installed_models()
     if name is not None:
         check_known("model", name, models)
+        models = {name: models[name]}
     if as_json:
-        content = (
-            [*map(_content, models.values())]
-            if name is None
-            else _content(models[name])
-        )
+        contents = [*map(_content, models.values())]
+        content = contents if name is None else contents[0]
         print(json.dumps(content, indent=2, ensure_ascii=False))
         return
     if name is None:
@@ -175,11 +173,6 @@ def card_text(card: dict) -> str:
     return "\n".join(lines)
 
 
-# description and licence of the corpus "demo"
-DEMO = "generated English sentences with CCG categories and trees"
-OURS = "that of keras-tagging"
-
-
 def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the corpora that have a name.
 
@@ -193,48 +186,34 @@ def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
     Args:
         name: Show all about this one.
     """
+    from keras_tagging.corpora.public import in_cache, in_data_folder
     from keras_tagging.utils.download import cache_folder
+
+    def facts(name: str) -> list[str]:
+        if name == "demo":
+            text = "generated English sentences with CCG categories and trees"
+            return [text, "-", "built in", "that of keras-tagging"]
+        place = "downloaded" if in_cache(name) else "to download"
+        place = "KERAS_TAGGING_DATA" if in_data_folder(name) else place
+        corpus = PUBLIC[name]
+        return [corpus.title, f"{corpus.size / 1e6:.1f} MB", place, corpus.licence]
 
     if name is None:
         rows = [["name", "what it is", "size", "where", "licence"]]
-        rows.append(["demo", DEMO, "-", "built in", OURS])
-        for key, corpus in PUBLIC.items():
-            size, where = _size(corpus), source_of(key)
-            rows.append([key, corpus.title, size, where, corpus.licence])
-        print(aligned(rows))
+        print(aligned([*rows, *([key, *facts(key)] for key in ("demo", *PUBLIC))]))
         print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
         return
     check_known("corpus", name, ["demo", *PUBLIC])
-    if name == "demo":
-        print(aligned([["title", DEMO], ["licence", OURS], ["where", "built in"]]))
-        return
-    corpus = PUBLIC[name]
-    options = (f"{key}={value}" for key, value in corpus.options.items())
-    rows = [
-        ["title", corpus.title],
-        ["licence", corpus.licence],
-        ["citation", corpus.citation],
-        ["source", corpus.base],
-        ["size", _size(corpus)],
-        ["where", source_of(name)],
-        ["format", " ".join([corpus.format, *options])],
-    ]
-    for split, file in corpus.files.items():
-        rows.append([split, f"{file.name}, SHA-256 {file.sha256}"])
+    headings = ("title", "size", "where", "licence")
+    rows = list(map(list, zip(headings, facts(name), strict=True)))
+    if name != "demo":
+        corpus = PUBLIC[name]
+        options = (f"{key}={value}" for key, value in corpus.options.items())
+        rows += [["citation", corpus.citation], ["source", corpus.base]]
+        rows.append(["format", " ".join([corpus.format, *options])])
+        for split, file in corpus.files.items():
+            rows.append([split, f"{file.name}, SHA-256 {file.sha256}"])
     print(aligned(rows))
-
-
-def source_of(name: str) -> str:
-    """Where a public corpus is: in the data folder, downloaded, or on the web."""
-    from keras_tagging.corpora.public import in_cache, in_data_folder
-
-    if in_data_folder(name):
-        return "KERAS_TAGGING_DATA"
-    return "downloaded" if in_cache(name) else "to download"
-
-
-def _size(corpus) -> str:
-    return f"{corpus.size / 1e6:.1f} MB"
 
 
 def describe_corpus(
@@ -266,20 +245,16 @@ def describe_corpus(
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
     data = reading.corpus(corpus, **files)
     if tags is not None:
-        data = replace(data, **{k: _labelled(s, tags) for k, s in data.splits()})
+        for split, sentences in data.splits():
+            check_labelled(sentences, [tags], "name another one in tags=")
+            labelled = [replace(s, tags=labels_of(s, tags)) for s in sentences]
+            setattr(data, split, labelled)
     words = None if vectors is None else _words_of(vectors, data)
-    options = reading.options
-    encoding = options.get("encoding")
-    description = describe(data, vectors=words, encoding=encoding, options=options)
+    counted = {"encoding": reading.options.get("encoding"), "options": reading.options}
+    description = describe(data, vectors=words, **counted)
     print(description)
     if plot is not None:
-        note(f"Written to {plot_description(description, plot)}\n")
-
-
-def _labelled(sentences: list, column: str) -> list:
-    """The sentences with the labels of a column as their tags."""
-    check_labelled(sentences, [column], "name another one in tags=")
-    return [replace(s, tags=labels_of(s, column)) for s in sentences]
+        note(f"Written to {plot_description(description, plot)}")
 
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:

@@ -1,7 +1,6 @@
 """Corpora, sentences and models that commands load."""
 
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.cli.messages import note
 from keras_tagging.cli.options import Errors, Format, Options, pairs, refuse
+from keras_tagging.cli.output import note
 from keras_tagging.cli.progress import Source
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.entities import with_named_entities
@@ -20,7 +19,6 @@ from keras_tagging.corpora.problems import refuse_underived
 from keras_tagging.corpora.public import PUBLIC
 from keras_tagging.data import Corpus, detect_format, read
 from keras_tagging.data.conllu import read_blocks
-from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.readers import source_name
 from keras_tagging.data.sentence import NER
 from keras_tagging.utils.heap import return_large_blocks
@@ -40,11 +38,6 @@ class Reading:
     def options(self) -> dict:
         """The options of the format."""
         return pairs("--option", self.option)
-
-    @property
-    def quoted(self) -> list[str]:
-        """The options as a shell takes them."""
-        return [f"--option {shlex.quote(pair)}" for pair in self.option or ()]
 
     def corpus(
         self,
@@ -112,7 +105,7 @@ def kinds_reading(names: Iterable[str]) -> dict[str, bool]:
     from keras_tagging.runtime.pipeline import kind_of_part
 
     each = [kinds.find(kind_of_part(name) or name).reading for name in names]
-    return {key: any(x[key] for x in each) for key in ("trees", "surfaces")}
+    return {key: any(reading[key] for reading in each) for key in each[0]}
 
 
 def load_model(
@@ -169,10 +162,11 @@ def load_model(
     elif command not in (None, kind.command, "annotate"):
         raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
     elif kind.composed and not pipeline:
-        needed = part or "single model"
+        names = [k for k, x in model.parts.items() if part in (None, x.kind)]
+        files = " or ".join(f"{path / name}.keras" for name in names)
         raise ValueError(
-            f"{run} holds a pipeline, and a {needed} is needed: "
-            f"{single_of(model, path, part)}"
+            f"{run} holds a pipeline, and a {part or 'single model'} is needed: "
+            f"{f'name {files}' if files else 'it has none'}"
         )
     set_beam(run, searched, beam_width)
     return model
@@ -189,19 +183,6 @@ def set_beam(run: Path, model, beam_width: int | None) -> None:
     if not hasattr(model, "beam_width"):
         raise ValueError(f"{run} holds a {model.kind}, whose search has no beam")
     model.beam_width = beam_width
-
-
-def single_of(pipeline, folder: Path, part: str | None) -> str:
-    """The file to give in the place of a pipeline, where a single model is needed.
-
-    Args:
-        pipeline: the pipeline.
-        folder: where it is.
-        part: the kind of the model; None for any.
-    """
-    names = [k for k, x in pipeline.parts.items() if part in (None, x.kind)]
-    files = [str(folder / f"{name}.keras") for name in names]
-    return f"name {' or '.join(files)}" if files else "it has none"
 
 
 def refuse_others(run: Path, model, options: dict) -> dict:
@@ -333,28 +314,8 @@ def read_input(
         raise ValueError(
             f"--option {min(unknown)}: for {format}, {command} takes encoding only"
         )
-    if errors != "raise":
-        raise ValueError(f"--errors {errors}: {format} is written as it was read")
     items = ((block.sentence, block) for block in read_blocks(stream, **options))
     return Input(items, source, options.get("encoding", "utf-8"))
-
-
-def read_text(file: str, kind: str, encoding: str | None) -> tuple[Iterator, Source]:
-    """The lines of a text, its sentences, or `Block` objects, and the source.
-
-    Args:
-        file: a path, or "-" for standard input.
-        kind: "text", "lines", "tokens" or "conllu".
-        encoding: None for UTF-8.
-
-    Raises:
-        ValueError: if there is no such file.
-    """
-    source = Source(file)
-    if kind == "conllu":
-        return read_blocks(source.stream, encoding), source
-    lines = text_lines(source.stream, encoding)
-    return (sentences_of_lines(lines) if kind == "tokens" else lines), source
 
 
 def recognise(file: str, options: dict, keep: bool = True):
@@ -371,7 +332,7 @@ def recognise(file: str, options: dict, keep: bool = True):
         format = detect_format(file, encoding=encoding, options=options)
         ends = {".txt"} if format == "text" else {f".{format}"}
         if not ends & {*Path(file.lower()).suffixes[-2:]}:  # the name does not say it
-            note(f"{file} is read as {format}; use --format to change this\n")
+            note(f"{file} is read as {format}; use --format to change this")
         return file, format
     name = source_name(file)  # raises if the file does not exist
     source = file

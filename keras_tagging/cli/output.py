@@ -1,11 +1,78 @@
-"""The output of the program: tables of figures, and what to do next."""
+"""What the program says: notes, errors, the log, and tables of figures."""
 
+import logging
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from keras_tagging.cli.messages import is_quiet
-from keras_tagging.data import Corpus
+import typer
+
 from keras_tagging.utils.tables import aligned
+
+_quiet = False
+
+
+@dataclass(frozen=True)
+class Verbosity:
+    """The options of every command.
+
+    Args:
+        quiet: Without progress and notes; warnings and errors remain. What train and
+            export write is in their files.
+        log_level: Write the log of the package to standard error, from this level on.
+    """
+
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False
+    log_level: Literal["debug", "info", "warning", "error"] | None = None
+
+    def begin(self) -> None:
+        """Hold until the next command begins."""
+        global _quiet
+        _quiet = self.quiet
+        if self.log_level is not None:
+            log = logging.getLogger("keras_tagging")
+            log.setLevel(self.log_level.upper())
+            handler = logging.StreamHandler()
+            handler.setFormatter(
+                logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+            )
+            log.handlers = [handler]
+
+
+def is_quiet() -> bool:
+    """Whether the command was asked to be."""
+    return _quiet
+
+
+def show(*lines: str) -> None:
+    """Print lines about a training or an export, whose results are files."""
+    if not _quiet:
+        print(*lines, sep="\n", flush=True)
+
+
+def note(text: str) -> None:
+    """Write a line that nobody needs to standard error."""
+    if not _quiet:
+        sys.stderr.write(f"{text}\n")
+
+
+def remark(text: str) -> None:
+    """Write a note about the input or the model to standard error."""
+    note(one_line("note", text).rstrip())
+
+
+def warn(text: str) -> None:
+    """Write a warning to standard error."""
+    sys.stderr.write(one_line("warning", text))
+
+
+def one_line(kind: str, message) -> str:
+    """The line of an error, a warning or a note."""
+    return f"keras-tagging: {kind}: {' '.join(str(message).splitlines())}\n"
+
+
+# Tables
 
 #: figures of `evaluate`, as the shared tasks call them
 NAMES = {"tokens": "Tokens", "sentences": "Sentences", "words": "Words"}
@@ -21,10 +88,10 @@ MOST_FIGURES = 8  # that stand beside each other
 
 def progress() -> int:
     """`verbose` of Keras: a progress bar on a terminal, a line an epoch elsewhere."""
-    return 0 if is_quiet() else 1 if sys.stdout.isatty() else 2
+    return 0 if _quiet else 1 if sys.stdout.isatty() else 2
 
 
-def summary(corpus: Corpus) -> str:
+def summary(corpus) -> str:
     """The name, format and sizes of a corpus, and the files of each split."""
     sizes = (
         f"{len(part):,} {name} ({sum(map(len, part)):,} tokens)"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import tee
 from pathlib import Path
 
-from keras_tagging.cli.messages import is_quiet
+from keras_tagging.cli.output import is_quiet, show
 from keras_tagging.data.lines import BLOCK, GZIP, Decompressed
 
 
@@ -121,7 +121,7 @@ def epoch_bars() -> Iterator[list]:
 
 
 class PipelineProgress:
-    """The progress of a pipeline: bars on a terminal, else a line for each epoch.
+    """The progress of a pipeline: a line for each epoch, and bars on a terminal.
 
     Args:
         epochs: of each part, in their order, to begin with.
@@ -130,12 +130,12 @@ class PipelineProgress:
     def __init__(self, epochs: Mapping[str, int]):
         from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
-        self.has_bars = sys.stdout.isatty() and not is_quiet()
-        count = "epoch {task.completed:.1f} of {task.total:.0f}{task.fields[note]}"
+        count = "epoch {task.completed:.1f} of {task.total:.0f}"
         columns = ("{task.description}", BarColumn(), count, TimeRemainingColumn())
-        self.bars = Progress(*columns, disable=not self.has_bars)
+        hidden = is_quiet() or not sys.stdout.isatty()
+        self.bars = Progress(*columns, disable=hidden)
         self.tasks = {
-            part: self.bars.add_task(part, start=False, total=number, note="")
+            part: self.bars.add_task(part, start=False, total=number)
             for part, number in epochs.items()
         }
 
@@ -148,22 +148,18 @@ class PipelineProgress:
 
     def begin(self, part: str, epochs: int, size: str) -> None:
         self.part, self.epochs = part, epochs
-        self._line(f"{part}: {size}, {epochs} epoch{'s' * (epochs != 1)}")
-        self.bars.reset(self.tasks[part], total=epochs, note="")
+        show(f"{part}: {size}, {epochs} epoch{'s' * (epochs != 1)}")
+        self.bars.reset(self.tasks[part], total=epochs)
 
     def skip(self, part: str) -> None:
-        self._line(f"{part}: has been trained before")
-        self.bars.update(self.tasks[part], note="  trained before")
+        show(f"{part}: has been trained before")
+        self.bars.remove_task(self.tasks[part])
 
     def step(self, epoch: int, share: float) -> None:
         self.bars.update(self.tasks[self.part], completed=epoch + share)
 
     def epoch(self, epoch: int, figure: str, value: float | None) -> None:
         name = figure.removeprefix("val_")
-        note = "" if value is None else f"  {name} {100 * value:.2f}"
-        self._line(f"{self.part}: epoch {epoch} of {self.epochs}{note}")
-        self.bars.update(self.tasks[self.part], completed=epoch, note=note)
-
-    def _line(self, text: str) -> None:
-        if not self.has_bars and not is_quiet():
-            print(text, flush=True)
+        score = "" if value is None else f"  {name} {100 * value:.2f}"
+        show(f"{self.part}: epoch {epoch} of {self.epochs}{score}")
+        self.step(epoch, 0)

@@ -1,12 +1,11 @@
 """The command that measures the systems of a published table: reproduce."""
 
 import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from keras_tagging.cli.loading import Reading
-from keras_tagging.cli.messages import note, one_line
 from keras_tagging.cli.options import (
     CORPUS,
     Count,
@@ -14,11 +13,13 @@ from keras_tagging.cli.options import (
     Epochs,
     Folder,
     Pairs,
+    Punctuation,
     Recipe,
     Test,
     pairs,
     refuse,
 )
+from keras_tagging.cli.output import note, one_line
 from keras_tagging.utils.startup import start_program
 from keras_tagging.utils.tables import aligned
 
@@ -41,7 +42,7 @@ def reproduce(
     embeddings: Annotated[
         str | None, typer.Option(metavar="FILE|NAME|train|none")
     ] = None,
-    punctuation: Literal["keep", "ptb", "unicode"] | None = None,
+    punctuation: Punctuation = None,
     jobs: Annotated[int, typer.Option(min=1)] = 2,
     out: Folder = None,
     report: bool = False,
@@ -78,7 +79,6 @@ def reproduce(
         embeddings: Vectors of the rows that have pretrained ones, or of all rows where
             the table has none: a file, or a name that the command vectors lists. By
             default gensim trains them on the training sentences.
-        punctuation: For parsers, as in evaluate; by default as in the paper.
         jobs: Number of jobs at once.
         out: By default PAPER-table-N.
         report: Only write the report of DIR.
@@ -90,7 +90,13 @@ def reproduce(
         what = "PAPER" if paper is None else "--table"
         unused = {"table": table, "corpus": corpus, "dry_run": dry_run}
         refuse(f"without {what} there is no", unused)
-        print(list_papers() if paper is None else list_tables(paper))
+        if paper is not None:
+            print(list_tables(paper))
+            return
+        lines = [["paper", "tables", ""]]
+        for name, of_name in papers.PAPERS.items():
+            lines.append([name, ", ".join(map(str, of_name.TABLES)), of_name.authors])
+        print(aligned(lines))
         return
     published = None if report else papers.table(paper, table)
     start_program()
@@ -107,18 +113,18 @@ def reproduce(
 
         print(settings_markdown(published))
         return
-    from keras_tagging.experiments.reproduction import corpus as corpora
-    from keras_tagging.experiments.reproduction import jobs as planning
+    from keras_tagging.experiments.reproduction import plan as planning
 
-    trees = corpora.is_of_parsers(published)
-    files = {"dev": dev, "test": test, "errors": reading.errors, "trees": trees}
-    scaled = scale_pairs(scale) | pairs("--set", settings)
+    scaled = pairs("--scale", scale and scale.split(",")) | pairs("--set", settings)
     source = planning.check_embeddings(published, embeddings)
+    files = {"path": corpus, "dev": dev, "test": test}
     info = {
         "paper": paper,
         "table": table,
         "corpus": corpus,
-        "reading": corpora.reading(corpus, reading.format, reading.options, **files),
+        "reading": {name: planning.absolute(path) for name, path in files.items()}
+        | {"format": reading.format, "errors": reading.errors}
+        | {"options": reading.options, "trees": planning.is_of_parsers(published)},
         "dev_share": dev_share,
         "recipe": recipe,
         "settings": planning.check_scale(published, scaled),
@@ -138,19 +144,9 @@ def reproduce(
         return
     with store.locked():
         store.open(info)
-        log(planning.summary(plan, data, jobs))
+        note(planning.summary(plan, data, jobs))
         del data
         run(plan, jobs)
-
-
-def list_papers() -> str:
-    """The papers that have tables here."""
-    from keras_tagging.experiments.papers import PAPERS
-
-    lines = [["paper", "tables", ""]]
-    for name, paper in PAPERS.items():
-        lines.append([name, ", ".join(map(str, paper.TABLES)), paper.authors])
-    return aligned(lines)
 
 
 def list_tables(paper: str) -> str:
@@ -166,22 +162,6 @@ def list_tables(paper: str) -> str:
             figures, corpus = ", ".join(dict.fromkeys(measured)), table.corpus
         lines.append([str(number), ours, figures, corpus, table.caption])
     return aligned(lines)
-
-
-def scale_pairs(scale: str | None) -> dict:
-    """The settings in --scale.
-
-    Raises:
-        ValueError: for an item that is not KEY=VALUE.
-    """
-    items = scale.split(",") if scale else []
-    for item in items:
-        if "=" not in item:
-            raise ValueError(
-                f"--scale {scale}: {item!r} is not KEY=VALUE; write --scale "
-                "units=128,layers=3, or --set for a value that has a comma"
-            )
-    return pairs("--scale", items)
 
 
 def print_report(store, paper: str | None, table: int | None) -> None:
@@ -201,8 +181,8 @@ def print_report(store, paper: str | None, table: int | None) -> None:
     published = papers.table(info["paper"], info["table"])
     page, *others = write_report(published, info, results, store.folder)
     print(page.read_text(encoding="utf-8"), flush=True)
-    log(f"Written to {', '.join([str(page), *(path.name for path in others)])}")
-    log(f"models: {store.model('ROW.SEED')}")
+    note(f"Written to {', '.join([str(page), *(path.name for path in others)])}")
+    note(f"models: {store.model('ROW.SEED')}")
 
 
 def run(plan, workers: int) -> None:
@@ -217,7 +197,7 @@ def run(plan, workers: int) -> None:
     try:
         failed = run_jobs(plan.jobs, store, workers, plan.epochs)
     except KeyboardInterrupt:
-        log("The same command continues with the first unfinished epoch of each job")
+        note("The same command continues with the first unfinished epoch of each job")
         raise
     for job, reason in failed.items():
         text = f"{job}: {reason} (see {store.failure(job)})"
@@ -226,7 +206,3 @@ def run(plan, workers: int) -> None:
         print_report(store, None, None)
     if failed:
         raise typer.Exit(1)
-
-
-def log(text: str) -> None:
-    note(f"{text}\n")

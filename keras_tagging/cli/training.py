@@ -1,7 +1,7 @@
 """The command that trains: train."""
 
+import shlex
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,14 +9,21 @@ import typer
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
-from keras_tagging.cli.config import ConfigFile, also
 from keras_tagging.cli.loading import holds_derivations, kinds_reading
-from keras_tagging.cli.messages import show
-from keras_tagging.cli.options import Entities, Pairs, Recipe, pairs, refuse
+from keras_tagging.cli.options import (
+    ConfigFile,
+    Entities,
+    Pairs,
+    Recipe,
+    pairs,
+    refuse,
+)
 from keras_tagging.cli.output import (
     figures,
+    levels_table,
     progress,
     scores_table,
+    show,
     summary,
 )
 from keras_tagging.cli.progress import PipelineProgress, epoch_bars
@@ -28,7 +35,6 @@ from keras_tagging.cli.training_options import (
     Fitting,
     Start,
     check_plan,
-    check_there,
     check_values,
     parts_of,
     settings_by_part,
@@ -44,7 +50,9 @@ from keras_tagging.models.files.run_folder import (
     tidy,
 )
 from keras_tagging.pipelines import pipeline as pipeline_files
+from keras_tagging.pipelines.any_model import refuse_no_model
 from keras_tagging.pipelines.plan import PipelinePlan
+from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_program
 from keras_tagging.vectors.named import TRAINABLE, LanguageWords, words_of_run
 
@@ -107,10 +115,9 @@ def train(
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
-    if out.is_symlink() and not out.exists():
-        raise ValueError(f"{out} is a broken link: --out is a folder")
     context.with_resource(lock_run(out))
-    settings = also(context, "settings", settings)
+    of_file = (context.default_map or {}).get("settings", [])
+    settings = [*of_file, *(settings or [])]
     if arch == "pipeline":
         refuse(SINGLE, vars(start) | vars(distillation))
         chosen = (parts, entities, segmenter)
@@ -136,19 +143,17 @@ def train_model(
     if (out / MODEL).exists() and not fitting.force and not going_on:
         finish(out)
         return
-    if fitting.tensorboard and not find_spec("tensorboard"):
-        raise ValueError("--tensorboard needs: pip install tensorboard")
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
     distillation.check(arch, kind)
-    for run in (start.init, start.bootstrap, distillation.teacher):
-        check_there(run)
     chosen = pairs("--set", settings) | start.settings(kind)
     architecture(arch).check_keywords(chosen, others=[LANGUAGE])
     language = chosen.pop(LANGUAGE, None)
-    if start.is_from_another:
+    if start.init or start.bootstrap:
         another = "the model to start from has its own words: there is no"
         refuse(another, {"set language": language})
+    for run in filter(None, (start.init, start.bootstrap, distillation.teacher)):
+        refuse_no_model(find_model(run))
     if start.init is None and not going_on:
         check_values(arch, recipe, language, chosen)
     data = source.load(fitting.seed, **kind.reading)
@@ -197,7 +202,8 @@ def train_model(
             verbose=progress(),
             callbacks=callbacks,
             teacher=teacher,
-            **fitting.limits,
+            epochs=fitting.epochs,
+            patience=fitting.patience,
         )
     trees = model.metadata.get("nonprojective", {})
     if count := trees.get("sentences"):
@@ -206,9 +212,10 @@ def train_model(
         show(f"\n{figures(scores, model.lower_is_better)}")
     show(f"\nWritten to {out}. Next:")
     if unseen := source.unseen(data):
-        parts = [f"--corpus {unseen}", *source.reading.quoted]
-        parts += [f"--format {source.reading.format}"] * bool(source.reading.format)
-        show(f"  keras-tagging evaluate {out} {' '.join(parts)}")
+        reading = source.reading
+        parts = [f"--option {shlex.quote(pair)}" for pair in reading.option or ()]
+        parts += [f"--format {reading.format}"] * bool(reading.format)
+        show(" ".join([f"  keras-tagging evaluate {out} --corpus {unseen}", *parts]))
     show(f"  keras-tagging {kind.command} {out} FILE")
 
 
@@ -237,15 +244,15 @@ def train_pipeline(
     settings = [text for text in settings or () if not text.startswith(f"{LANGUAGE}=")]
     by_part = settings_by_part(settings)
     derived = holds_derivations(source.corpus, source.reading.format)
-    named = parts_of(*chosen, source.corpus, derived)
-    plan = PipelinePlan(named, settings=by_part, recipe=recipe, seed=fitting.seed)
+    plan = PipelinePlan(
+        parts_of(*chosen, derived), settings=by_part, recipe=recipe, seed=fitting.seed
+    )
     again = fitting.force or not fitting.resume
     going_on = not again and (out / pipeline_files.TRAINING).exists()
     if not going_on:
         check_plan(plan, language)
-    wanted = kinds_reading(plan.parts)
-    default = None if derived else "conllu"
-    data = source.load(fitting.seed, entities, default=default, **wanted)
+    wanted = kinds_reading(plan.parts) | {"default": None if derived else "conllu"}
+    data = source.load(fitting.seed, entities, **wanted)
     start_program()
     from keras_tagging import pipelines
 
@@ -258,7 +265,8 @@ def train_pipeline(
     if not data.dev:
         show("No development sentences (see --dev-share): the last epochs are kept")
     with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
-        options = {"again": again, "segmenter": segmenter, **fitting.limits}
+        options = {"epochs": fitting.epochs, "patience": fitting.patience}
+        options |= {"again": again, "segmenter": segmenter}
         pipeline = pipelines.train_pipeline(data, out, plan, bars, **options)
     for split, sentences in data.splits():
         if split != "train":
@@ -283,3 +291,47 @@ def finish(out: Path) -> None:
     complete(out)
     tidy(out)
     show(f"{out} holds a finished model; wrote its missing {METADATA}")
+
+
+# "visits" and "attack" may be nouns or verbs, and "that" has several categories.
+SENTENCE = "The teacher that she visits knows that the guards attack it ."
+
+
+def demo(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
+    epochs: Annotated[int, typer.Option(min=1)] = 8,
+) -> None:
+    """Train on the embedded corpus, evaluate, tag and export: run by `make demo`.
+
+    Examples:
+        keras-tagging demo --out demo-model
+
+    Args:
+        out: Where to write.
+        epochs: Passes over the training sentences.
+    """
+    context.with_resource(lock_run(out))
+    fitting = Fitting(epochs=epochs, force=True)
+    options = (Data("demo"), "fast", None, Start(), Distillation(), fitting)
+    train_model("bigru", out, *options)
+    import tensorflow as tf
+
+    import keras_tagging
+
+    model = keras_tagging.load(out)
+    print("\nSeveral tags a word: all with p >= beta * max p (development sentences)\n")
+    print(levels_table(model.multi_tagging(keras_tagging.load_corpus("demo").dev)))
+    tokens = SENTENCE.split()
+    [tags] = model.tag([tokens])
+    model.export(out / "served")
+    serve = tf.saved_model.load(str(out / "served")).signatures["serving_default"]
+    served = serve(tokens=tf.constant([tokens]), lengths=tf.constant([len(tokens)]))
+    served = [tag.decode() for tag in served["tags"].numpy()[0]]
+    if served != tags:
+        raise RuntimeError(f"the SavedModel tags {served}, the model {tags}")
+    print("\nA sentence, tagged by the model and, alike, by the exported SavedModel:\n")
+    width = max(map(len, tokens))
+    for token, tag in zip(tokens, tags, strict=True):
+        print(f"  {token:{width}}  {tag}")
+    print(f"\necho '{SENTENCE}' | keras-tagging tag {out} --beta 0.01")

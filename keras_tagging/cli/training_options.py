@@ -29,18 +29,14 @@ from keras_tagging.corpora.loading import hold_out
 from keras_tagging.data import Corpus, CorpusFiles
 from keras_tagging.kinds import PARSER, TAGGER, Kind
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
-from keras_tagging.utils.named_models import find_model
-from keras_tagging.vectors.named import (
-    WITH_WORDS,
-    words_for,
-)
+from keras_tagging.vectors.named import WITH_WORDS, words_for
 
 SINGLE = "train pipeline trains several models, and has no"
 #: beside the keywords of an architecture: the language whose words it takes
 LANGUAGE = "language"
 #: keywords that are refused without vectors or word classes, which the language of a
 #: corpus that has not been read may bring
-NEED_WORDS = ("trainable_vectors", "class_prefixes")
+NEED_WORDS = ("class_prefixes",)
 #: keywords whose values are names or files
 OF_FILES = ("embeddings", "vectors", "word_classes")
 
@@ -68,11 +64,6 @@ class Fitting:
     tensorboard: bool = False
     force: bool = False
     devices: Count = None
-
-    @property
-    def limits(self) -> dict:
-        """Arguments of `fit` that a pipeline has too."""
-        return {"epochs": self.epochs, "patience": self.patience}
 
 
 @dataclass(frozen=True)
@@ -108,9 +99,8 @@ class Data:
         """The corpus that a model has not seen, for `evaluate --corpus`."""
         if self.test or data.test:
             return self.test or self.corpus
-        if data.dev and self.dev_share is None:
-            return self.dev or f"{self.corpus} --split dev"
-        return None
+        has_dev = data.dev and self.dev_share is None
+        return self.dev or f"{self.corpus} --split dev" if has_dev else None
 
 
 #: what `Start` has only with another option
@@ -173,21 +163,14 @@ class Start:
     def _of(self, *names: str) -> dict:
         return {name: getattr(self, name) for name in names}
 
-    @property
-    def is_from_another(self) -> bool:
-        """Whether it is another model."""
-        return self.init is not None or self.bootstrap is not None
-
     def settings(self, kind: Kind) -> dict:
         """The keywords of `build` that follow: tags and embeddings."""
-        keywords = {}
-        if self.tags is not None:
-            keywords["tags"] = self.tags.split(",")
-            if kind.learns == "trees":  # which reads tags
-                keywords = pairs("--tags", [f"tags={self.tags}"])
-        if self.embeddings is not None:
-            keywords["embeddings"] = self.embeddings
-        return keywords
+        tags = self.tags and self.tags.split(",")
+        if tags and kind.learns == "trees":  # which reads tags
+            tags = pairs("--tags", [f"tags={self.tags}"])["tags"]
+        keywords = {} if self.tags is None else {"tags": tags}
+        embeddings = {"embeddings": self.embeddings} if self.embeddings else {}
+        return keywords | embeddings
 
     def other(self, arch: str):
         """The model that another one starts from, or None.
@@ -214,18 +197,29 @@ class Start:
             recipe, seed, settings: of `build`, those of `settings` included.
         """
         import keras_tagging
+        from keras_tagging.vectors import coverage, load_vectors
 
         if self.init is not None:
             options = {"keep_labels": self.keep_labels, "frozen": self.freeze or ()}
             model = other.retarget(data.train, seed=seed, **options, **settings)
             return model, [f"Starts from {self.init}"]
-        if self.corpus_words:
-            settings = self._with_vectors(arch, data, recipe, settings)
-        model = keras_tagging.build(arch, recipe=recipe, seed=seed, **settings)
         lines = []
+        if self.corpus_words:
+            chosen = architecture(arch).settings(recipe, **settings)
+            settings["embeddings"] = load_vectors(
+                self.embeddings,
+                vocabulary=[s for _, sentences in data.splits() for s in sentences],
+                normalise=looked_up(chosen.features.normalise),
+            )
+        model = keras_tagging.build(arch, recipe=recipe, seed=seed, **settings)
         if self.embeddings is not None:
             vectors = model.given_vectors.embeddings
-            lines.append(vectors_summary(vectors, model, data.train))
+            normalise = looked_up(model.settings["normalise"])
+            share = coverage(data.train, vectors, normalise).tokens
+            lines.append(
+                f"{len(vectors.words):,} vectors of {vectors.matrix.shape[1]} numbers: "
+                f"{share:.1%} of the training tokens have one"
+            )
         if other is None:
             model.adapt(data.train)
             return model, lines
@@ -235,34 +229,10 @@ class Start:
         started = ", ".join(model.metadata["bootstrap"]["gates"])
         return model, [*lines, f"Starts from {self.bootstrap}, gates {started}"]
 
-    def _with_vectors(self, arch, data, recipe, settings) -> dict:
-        """The settings with the vectors of the words of a corpus."""
-        from keras_tagging.vectors import load_vectors
 
-        chosen = architecture(arch).settings(recipe, **settings)
-        vectors = load_vectors(
-            self.embeddings,
-            vocabulary=[s for _, sentences in data.splits() for s in sentences],
-            normalise=normalisation(chosen.features.normalise),
-        )
-        return {**settings, "embeddings": vectors}
-
-
-def normalisation(name: str | None) -> str | None:
-    """That of vectors whose words are looked up after a normalisation."""
-    return None if name == "dinarelli" else name
-
-
-def vectors_summary(vectors, model, sentences) -> str:
-    """A line about the number of vectors, and the share of tokens that have one."""
-    from keras_tagging.vectors import coverage
-
-    normalise = normalisation(model.settings["normalise"])
-    share = coverage(sentences, vectors, normalise).tokens
-    return (
-        f"{len(vectors.words):,} vectors of {vectors.matrix.shape[1]} numbers: "
-        f"{share:.1%} of the training tokens have one"
-    )
+def looked_up(normalise: str | None) -> str | None:
+    """The normal form in which vectors are looked up; "dinarelli" needs context."""
+    return None if normalise == "dinarelli" else normalise
 
 
 @dataclass(frozen=True)
@@ -337,37 +307,26 @@ class Distillation:
 
 
 def parts_of(
-    parts: str | None,
-    entities: str | None,
-    segmenter: str | None,
-    corpus: str,
-    derived: bool,
+    parts: str | None, entities: str | None, segmenter: str | None, derived: bool
 ) -> tuple[str, ...]:
     """The parts of a pipeline to train.
 
     Args:
         parts, entities, segmenter: as in the command.
-        corpus: that they learn from.
-        derived: whether it has derivations.
+        derived: whether the corpus has derivations.
 
     Raises:
-        ValueError: if a part has nothing to learn from.
+        ValueError: for a tagger of entities without their corpus.
     """
     if parts is not None:
-        named = tuple(parts.split(","))
+        names = tuple(parts.split(","))
     elif derived:
-        named = CCG_PARSERS[:1]
+        names = CCG_PARSERS[:1]
     else:
-        named = tuple(x for x in PARTS if segmenter is None or x != "segmenter")
-    if entities is not None:
-        named += (ENTITIES,)
-    elif ENTITIES in named:
+        names = tuple(x for x in PARTS if segmenter is None or x != "segmenter")
+    if entities is None and ENTITIES in names:
         raise ValueError(f"--parts {parts}: give the corpus of --entities")
-    if derived and "segmenter" in named:
-        raise ValueError(f"{corpus} has no text for a segmenter: give --segmenter en")
-    if {*CCG_PARSERS} & {*named} and not derived:
-        raise ValueError(f"{corpus} has no derivations: give .auto files")
-    return named
+    return names + (ENTITIES,) * (entities is not None)
 
 
 def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
@@ -383,20 +342,8 @@ def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
             raise ValueError(
                 f"--set {name}: name the part of the pipeline, tagger.{name}=..."
             )
-        if key == "architecture":
-            architecture(str(value))  # raises if there is none
         chosen.setdefault(part, {})[key] = value
     return chosen
-
-
-def check_there(run: Path | None) -> None:
-    """Refuse a model that is neither a file or folder nor installed.
-
-    Raises:
-        ValueError: if there is no such model.
-    """
-    if run is not None and not find_model(run).exists():
-        raise ValueError(f"{run}: no such model; train writes model.keras in its --out")
 
 
 def check_values(
@@ -413,7 +360,6 @@ def check_values(
         ValueError: naming the setting.
         OSError: if there is no such file of vectors or word classes.
     """
-    check_files(settings)
     entry, words = architecture(arch), words_for(recipe, language, "")
     settings = checkable(settings, recipe, language)
     entry.settings(recipe, words.settings(entry.keywords, settings), **settings)
@@ -426,8 +372,6 @@ def check_plan(plan, language: str | None) -> None:
         plan: a `PipelinePlan`, whose words are not yet known.
         language: that was given.
     """
-    for part in plan.parts:
-        check_files(plan.settings.get(part, {}))
     settings = {
         part: checkable(values, plan.recipe, language)
         for part, values in plan.settings.items()
@@ -438,20 +382,17 @@ def check_plan(plan, language: str | None) -> None:
         plan.keywords(part)
 
 
-def check_files(settings: Mapping) -> None:
-    """Refuse files of vectors and word classes that are not there; names may be any.
+def checkable(settings: Mapping, recipe: str, language: str | None) -> dict:
+    """The settings that can be checked before the corpus tells its language.
 
     Raises:
-        OSError: naming the file.
+        OSError: for a file of vectors or word classes that is not there; names may be
+            any.
     """
     for source in (settings.get(name) for name in OF_FILES):
         path = Path(source) if isinstance(source, str) else Path()
         if (path.suffix or len(path.parts) > 1) and not path.exists():
             raise FileNotFoundError(f"{path}: there is no such file; check the path")
-
-
-def checkable(settings: Mapping, recipe: str, language: str | None) -> dict:
-    """The settings that can be checked before the corpus tells its language."""
     waiting = NEED_WORDS if language is None and recipe in WITH_WORDS else ()
     return {name: value for name, value in settings.items() if name not in waiting}
 

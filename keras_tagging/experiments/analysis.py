@@ -337,18 +337,6 @@ def shares_by(tokens: pd.DataFrame, key: str, groups) -> pd.DataFrame:
     return table.reset_index()
 
 
-def bins(values: Sequence[int], names: dict[int, str], below: str) -> pd.Categorical:
-    """Sort values into bins.
-
-    Args:
-        values: integers.
-        names: the names of the bins by their lowest values, in ascending order.
-        below: the name of the bin below the first of them.
-    """
-    codes = np.digitize(np.asarray(values, int), list(names))
-    return pd.Categorical.from_codes(codes, [below, *names.values()], ordered=True)
-
-
 def by_word_frequency(model, tokens: pd.DataFrame, counts: Counter) -> pd.DataFrame:
     """The figures by the frequency of the word in training.
 
@@ -358,7 +346,10 @@ def by_word_frequency(model, tokens: pd.DataFrame, counts: Counter) -> pd.DataFr
     """
     words = model.known_words(counts) if reads_words(model) else set(counts)
     frequency = [counts[f] if f in words else -1 for f in tokens["form"]]
-    return shares_by(tokens, "training", bins(frequency, FREQUENCIES, "unknown"))
+    edges = [-1, *FREQUENCIES, np.inf]
+    names = ["unknown", *FREQUENCIES.values()]
+    groups = pd.cut(frequency, edges, right=False, labels=names)
+    return shares_by(tokens, "training", groups)
 
 
 def by_length(tokens: pd.DataFrame) -> pd.DataFrame:
@@ -367,11 +358,13 @@ def by_length(tokens: pd.DataFrame) -> pd.DataFrame:
     With the share of sentences without an error.
     """
     errors = tokens.select_dtypes("bool").columns[-1]
-    starts = range(1, tokens["length"].max() + 1, 10)
-    names = {start: f"{start}-{start + 9}" for start in starts}
-    table = shares_by(tokens, "length", bins(tokens["length"], names, "0"))
+    edges = range(1, tokens["length"].max() + 11, 10)
+    names = [f"{start}-{start + 9}" for start in edges[:-1]]
+    bins = {"bins": edges, "right": False, "labels": names}
+    table = shares_by(tokens, "length", pd.cut(tokens["length"].array, **bins))
     whole = tokens.groupby("sentence").agg({"length": "first", errors: "all"})
-    groups = whole[errors].groupby(bins(whole["length"], names, "0"), observed=True)
+    lengths = pd.cut(whole["length"].array, **bins)
+    groups = whole[errors].groupby(lengths, observed=True)
     table.insert(1, "sentences", groups.size().to_numpy())
     return table.assign(without_error=groups.mean().to_numpy())
 
@@ -394,16 +387,8 @@ def worst(tokens: pd.DataFrame) -> pd.DataFrame:
     right = tokens[tokens.select_dtypes("bool").columns[-1]]
     labels = tokens["gold"] + " \N{RIGHTWARDS ARROW} " + tokens["predicted"]
     text = tokens["word"].where(right, tokens["word"] + " [" + labels + "]")
-    parts = pd.DataFrame(
-        {
-            "sentence": tokens["sentence"],
-            "tokens": right,
-            "errors": ~right,
-            "text": text,
-        }
-    )
+    parts = tokens[["sentence"]].assign(tokens=right, errors=~right, text=text)
     how = {"tokens": "size", "errors": "sum", "text": " ".join}
     table = parts.groupby("sentence").agg(how).reset_index()
-    table = table[table["errors"] > 0]
-    table = table.sort_values("errors", ascending=False, kind="stable")
-    return table.reset_index(drop=True)
+    order = {"ascending": False, "kind": "stable", "ignore_index": True}
+    return table[table["errors"] > 0].sort_values("errors", **order)

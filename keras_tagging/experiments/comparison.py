@@ -114,7 +114,7 @@ def compare(
     Raises:
         ValueError: for a tagger and a parser, lists of different length, a figure that
             the models do not have (such as f1 if tags are not chunks), units or levels
-            that the figure does not have, or a split without sentences.
+            that the figure does not have, or no sentences.
 
     Example:
         >>> import keras_tagging
@@ -212,8 +212,6 @@ def _models(source) -> list[SentenceCalls]:
     if isinstance(source, SentenceCalls | str | Path):
         source = [source]
     models = [m if isinstance(m, SentenceCalls) else load(m) for m in source]
-    if not models:
-        raise ValueError("an empty list of models: give at least one")
     for model in models:
         if not kinds.of(model).figures:
             raise ValueError(
@@ -230,10 +228,4 @@ def _sentences(corpus, split, derived: bool) -> list[Sentence]:
         return as_sentences(corpus)
     if derived:
         refuse_underived(corpus)
-    present = dict(corpus.splits())
-    if split not in present:
-        raise ValueError(
-            f"{corpus.name or 'the corpus'} has no {split!r} sentences, only "
-            f"{', '.join(present)}"
-        )
-    return present[split]
+    return getattr(corpus, split)

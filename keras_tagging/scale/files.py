@@ -16,7 +16,7 @@ from keras_tagging.data.annotation import (
     conllu_columns,
 )
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.scale.actors import (
+from keras_tagging.scale.dataset import (
     annotated,
     imported_ray,
     load_pipeline,

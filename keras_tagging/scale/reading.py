@@ -4,6 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StrictInt, StrictStr, ValidationError
 
 from keras_tagging.data.conllu import Block, read_blocks
 from keras_tagging.data.lines import numbered_lines, source_name
@@ -143,6 +146,14 @@ def _parquet(path: Path) -> Iterator[dict]:
         raise ValueError(f"{path}: is no Parquet file, or damaged ({reason})") from None
 
 
+class Row(BaseModel):
+    """What is read of a row; further lists of strings may be columns."""
+
+    id: StrictStr | StrictInt | None = None
+    text: Annotated[str, Field(max_length=limits.SENTENCE_CHARACTERS)] | None = None
+    tokens: list[Annotated[str, Field(min_length=1)]] | None = None
+
+
 def unit_of_row(row: Mapping, identifier: str, place: str) -> Unit:
     """The unit of a row: its `tokens`, a list of strings, or else its `text`.
 
@@ -157,60 +168,27 @@ def unit_of_row(row: Mapping, identifier: str, place: str) -> Unit:
         ValueError: if it has neither, or a value is beyond a limit.
     """
     try:
-        if row.get("id") is not None:
-            identifier = _identifier(row["id"])
-        if row.get("tokens") is not None:
-            unit = Unit(identifier, sentence=_sentence(row["tokens"], row))
-            content = "".join(unit.sentence.tokens)
-        else:
-            content = _text(row)
-            unit = Unit(identifier, content)
-        f"{identifier}{content}".encode()
-    except UnicodeEncodeError:
-        what = "has half of a surrogate pair: write the character itself"
-        raise ValueError(f"{place}: {what}") from None
+        fields = Row.model_validate({k: row[k] for k in Row.model_fields if k in row})
+        if fields.id is not None:
+            identifier = str(fields.id)
+        if len(identifier) > limits.IDENTIFIER_CHARACTERS:
+            most = f"{limits.IDENTIFIER_CHARACTERS:,} characters"
+            raise ValueError(f"its id has more than {most}: shorten it")
+        if fields.tokens is None:
+            if "text" not in row:
+                raise ValueError("has neither text nor tokens: write one of them")
+            return Unit(identifier, fields.text or "")
+        columns = {
+            field_of(name): values
+            for name, values in row.items()
+            if name not in ("tokens", "tags") and isinstance(values, list)
+            if len(values) == len(fields.tokens)
+            if all(isinstance(value, str) for value in values)
+        }
+        return Unit(identifier, sentence=sentence_of(fields.tokens, None, columns))
+    except ValidationError as error:
+        first, *_ = error.errors(include_url=False)
+        name = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place}: {name}: {first['msg']}") from None
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    return unit
-
-
-def _identifier(value) -> str:
-    if type(value) not in (str, int):
-        raise ValueError("its id is no string or integer: write one")
-    if len(value := str(value)) > limits.IDENTIFIER_CHARACTERS:
-        most = f"{limits.IDENTIFIER_CHARACTERS:,} characters"
-        raise ValueError(f"its id has more than {most}: shorten it")
-    return value
-
-
-def _text(row: Mapping) -> str:
-    if "text" not in row:
-        raise ValueError("has neither text nor tokens: write one of them")
-    text = "" if row["text"] is None else row["text"]
-    if not isinstance(text, str):
-        raise ValueError("its text is no string: write one")
-    if len(text) > limits.SENTENCE_CHARACTERS:
-        most = f"{limits.SENTENCE_CHARACTERS:,} characters"
-        raise ValueError(f"its text has more than {most}: cut it")
-    return text
-
-
-def _sentence(words, row: Mapping) -> Sentence:
-    if not _strings(words):
-        raise ValueError("its tokens are no list of strings: write one")
-    if not all(words):
-        raise ValueError("has an empty token: leave it out")
-    if len(words) > limits.SENTENCE_TOKENS:
-        most = f"{limits.SENTENCE_TOKENS:,} tokens"
-        raise ValueError(f"has more than {most}: split it where its sentences end")
-    columns = {
-        field_of(name): values
-        for name, values in row.items()
-        if name not in ("tokens", "tags") and _strings(values)
-        if len(values) == len(words)
-    }
-    return sentence_of(words, None, columns)
-
-
-def _strings(values) -> bool:
-    return isinstance(values, list) and all(isinstance(v, str) for v in values)

@@ -94,7 +94,7 @@ def corpus_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     corpus = load_corpus("demo")
     for name, sentences in corpus.splits():
-        count = 60 if name == "train" else 24
+        count = 30 if name == "train" else 12
         sentences = [Sentence(s.tokens, s.tags) for s in short(sentences, count)]
         write(sentences, folder / f"{name}.conll")
     return folder
@@ -129,3 +129,16 @@ def trained(corpus_dir, tmp_path_factory, silently):
 @pytest.fixture
 def run_dir(trained):
     return trained[0]
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The models that `train` would train, each with the options of its training."""
+    calls = []
+
+    def train_run(model, data, out, **options):
+        calls.append((model, options))
+
+    where = "keras_tagging.models.files.run_folder.train_run"
+    monkeypatch.setattr(where, train_run)
+    return calls

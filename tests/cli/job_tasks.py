@@ -20,7 +20,7 @@ class Doubling:
     odd: str = ""
     folder: Path | None = None
 
-    def load(self, threads=None):
+    def __call__(self, threads=None):
         if self.odd == "at the start":
             raise LimitError("no such model", "train one")
         return Work(self.doubled, preface="doubled")

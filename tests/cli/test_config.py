@@ -5,10 +5,10 @@ import logging
 
 import pytest
 
-from keras_tagging.cli import config
+from keras_tagging.cli.options import items
 
 
-def test_training_takes_the_options_of_a_file(program, tmp_path):
+def test_training_takes_the_options_of_a_file(program, tmp_path, built):
     """Those of the command line count more; --set is that of both."""
     path, out = tmp_path / "run.toml", tmp_path / "run"
     corpus = tmp_path / "corpus.conll"
@@ -22,9 +22,9 @@ def test_training_takes_the_options_of_a_file(program, tmp_path):
     code, printed, err = program("train", "--config", path, *args)
     assert code == 0 and "keras-tagging" not in err  # TensorFlow may say something
     assert printed == ""
-    assert (out / "training.csv").read_text().count("\n") == 2
-    metadata = (out / "metadata.json").read_text()
-    assert '"units": 4' in metadata and '"num_layers": 1' in metadata
+    [(model, options)] = built
+    assert options["epochs"] == 1
+    assert model.settings["units"] == 4 and model.settings["num_layers"] == 1
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,7 @@ def test_training_takes_the_options_of_a_file(program, tmp_path):
         ("epoch = 3", "unknown option 'epoch'; did you mean 'epochs'?"),
         ('config = "other.toml"', "unknown option 'config'"),
         ("epochs = [1, 2]", "epochs has a single value, not [1, 2]"),
-        ("epochs = ", "cannot be read as TOML: Invalid value (at end of document)"),
-        ("[" * 9999, "cannot be read as TOML"),
-        (" " * 2_000_000, "it is larger than a megabyte"),
+        ("epochs = ", "Invalid value (at end of document)"),
         (None, "No such file or directory"),
     ],
 )
@@ -50,8 +48,8 @@ def test_a_wrong_file_is_named(failing, tmp_path, text, part):
 def test_tables_are_settings():
     table = {"units": 200, "tagger": {"epochs": 5, "deep": {"er": [1, "a"]}}, "b": True}
     expected = ["units=200", "tagger.epochs=5", "tagger.deep.er=[1, 'a']", "b=True"]
-    assert list(config.items(table)) == expected
-    assert list(config.items(["a=1"])) == list(config.items("a=1")) == ["a=1"]
+    assert list(items(table)) == expected
+    assert list(items(["a=1"])) == list(items("a=1")) == ["a=1"]
 
 
 def test_version(program):

@@ -32,7 +32,6 @@ def test_a_file_or_a_folder(tmp_path):
         (["a.txt", "b/a.text"], "x", "csv", "x/a.csv: several files would be written"),
         (["a.txt"], "a.txt", "csv", "a.txt: would be replaced"),
         (["x/a.csv", "b"], "x", "csv", "x/a.csv: would be replaced"),
-        (["a", "b"], __file__, "csv", "is a file, and several inputs need a folder"),
     ],
 )
 def test_nothing_is_lost(files, out, output, part):

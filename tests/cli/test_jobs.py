@@ -119,7 +119,7 @@ def here(monkeypatch, short_slices):
 
     @contextmanager
     def processes(task, count):
-        monkeypatch.setattr(jobs, "_work", pickle.loads(pickle.dumps(task)).load(1))
+        monkeypatch.setattr(jobs, "_work", pickle.loads(pickle.dumps(task))(threads=1))
         yield Here()
 
     def counted(items):
@@ -140,11 +140,7 @@ TEXT += "\n\nna\u00efve a|b\n"
 
 @pytest.mark.parametrize(
     "options",
-    [
-        [],
-        ["--output", "conllu", "--column", "upos"],
-        ["--output", "jsonl", "--beta", 0],
-    ],
+    [["--output", "conllu", "--column", "upos"], ["--output", "jsonl", "--beta", 0]],
 )
 def test_tag_writes_the_same(program, run_dir, here, options):
     expected = program("tag", run_dir, *options, stdin=TEXT)
@@ -178,18 +174,12 @@ def test_errors_are_those_of_one_process(program, run_dir, here, tmp_path):
 def test_parse_and_annotate_write_the_same(program, here, tmp_path):
     random_parser("ffn-parser", tags=None).save(tmp_path / "parser.keras")
     text = "Show me flights\n\nto Boston\nna\u00efve a|b\n"
-    parsed = tmp_path / "parsed.conllu"
-    for command, *more in (
-        ("parse",),
-        ("annotate",),
-        ("parse", parsed),
-        ("annotate", parsed, "--input", "conllu"),
-    ):
+    for command, *more in (("parse",), ("annotate", "--input", "conllu")):
         arguments = (command, tmp_path / "parser.keras", *more)
         expected = program(*arguments, stdin=text)
         assert expected[0] == 0 and expected[1].count("\n") > 9
         assert not here
         assert program(*arguments, "--jobs", 2, stdin=text) == expected
         assert len(here) > 1
-        parsed.write_text(expected[1])
+        text = expected[1]
         del here[:]

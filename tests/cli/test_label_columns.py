@@ -178,7 +178,6 @@ def test_what_has_no_place(failing, folder, run_of_three, run_of_one, tmp_path):
         "--output conllu --beta 0.1": "is not jsonl, and has no --beta",
         "--column xpos": "is not jsonl, and has no --column",
         "--output conllu --column xpos": "has columns of its own, upos, xpos",
-        "--output conllu --format conllu --errors skip": "--errors skip",
     }.items():
         args = ["tag", run_of_three, *options.split()]
         assert message in failing(*args, stdin="a\n")

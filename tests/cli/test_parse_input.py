@@ -122,16 +122,15 @@ ROWS = "1\ta\t_\t_\t_\t_\t0\tlabel1\t_\t_\n2\tb\t_\t_\t_\t_\t1\tlabel2\t_\t_\n\n
         ("a\nb\n\na\nb\n", ["--format", "tokens"], ROWS + ROWS),
         ('{"tokens": ["a", "b"], "head": [5, 7]}\n', ["--format", "jsonl"], ROWS),
         ("a\tX\nb\tY\n", ["--format", "conll"], ROWS),
+        (
+            "a\tX\n",  # which words keep
+            ["--format", "conll", "--option", 'columns={"xpos": 1}'],
+            "1\ta\t_\t_\tX\t_\t0\tlabel1\t_\t_\n\n",
+        ),
     ],
 )
 def test_other_formats_become_conllu(program, parser, text, args, expected):
     assert program("parse", "x", *args, stdin=text) == (0, expected, "")
-
-
-def test_words_keep_their_tags(program, parser):
-    args = ["--format", "conll", "--option", 'columns={"xpos": 1}']
-    _, out, _ = program("parse", "x", *args, stdin="a\tX\n")
-    assert out == "1\ta\t_\t_\tX\t_\t0\tlabel1\t_\t_\n\n"
 
 
 def test_what_cannot_be_written_or_read_is_told(failing, parser, tmp_path):
@@ -145,18 +144,11 @@ def test_what_cannot_be_written_or_read_is_told(failing, parser, tmp_path):
     assert "name its --format" in failing("parse", "x", *option)
 
 
-@pytest.mark.parametrize(
-    ("text", "args"),
-    [
-        ("a b\n", []),
-        (TWO.replace("X", "_"), []),
-        ("a\tX\n", ["--format", "conll"]),
-    ],
-)
-def test_missing_tags_are_told(failing, parser, text, args):
+@pytest.mark.parametrize("text", ["a b\n", TWO.replace("X", "_")])
+def test_missing_tags_are_told(failing, parser, text):
     parser.input_columns = ("xpos",)
     parser.missing_column = Parser.missing_column
-    message = failing("parse", "x", *args, stdin=text)
+    message = failing("parse", "x", stdin=text)
     assert "the column 'xpos' (in CoNLL-U XPOS, column 5)" in message
     assert "--tags predicted" in message
 

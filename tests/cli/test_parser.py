@@ -28,7 +28,7 @@ def treebank(tmp_path_factory):
         first = (lambda s: not crosses(s)) if name == "train" else len
         sentences = sorted(short(sentences, 150), key=first)
         with open(folder / f"{name}.conllu", "w", encoding="utf-8") as stream:
-            for number, s in enumerate(sentences[:40], 1):
+            for number, s in enumerate(sentences[:16], 1):
                 stream.write(f"# sent_id = {number}\n")
                 stream.write(as_conllu(s, s.columns["head"], s.columns["deprel"]))
     return folder
@@ -161,10 +161,6 @@ def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     pairs = zip(itertools.chain(*columns), itertools.chain(*tags), strict=True)
     right = [a == b for a, b in pairs]
     assert report["tag_accuracy"] == pytest.approx(sum(right) / len(right))
-    share = f"{100 * sum(right) / len(right):.2f}%"
-    _, out, _ = program(*args)
-    line = f"It reads the pos that its own bigru predicts, {share} of them right"
-    assert out.splitlines()[3] == line
 
 
 def test_a_parser_says_which_tags_it_reads(program, parser_dir, treebank):
@@ -180,7 +176,7 @@ def test_a_parser_says_which_tags_it_reads(program, parser_dir, treebank):
     assert "tag_accuracy" not in report and "figures_with_gold_tags" not in report
 
 
-def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch):
+def test_bootstrap(program, failing, treebank, tmp_path, request):
     words_only = ["--tags", "None", "--corpus", treebank]
     ffn_dir = tmp_path / "ffn"
     args = ["--out", ffn_dir, *words_only, *TINY]
@@ -192,15 +188,13 @@ def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch
     assert forms == ["She", "left", ".", "", "", "Yes", ""]
     assert [row[6] for row in rows if row[0]].count("0") == 2
 
-    made = []
-    where = "keras_tagging.models.files.run_folder.train_run"
-    monkeypatch.setattr(where, lambda model, *_, **__: made.append(model))
+    built = request.getfixturevalue("built")
     args = ["--corpus", treebank, "--out", tmp_path / "lstm", *TINY]
     args += ["--bootstrap", ffn_dir, "--gates", "i,o"]
     code, out, _ = program("train", "lstm-parser", *args)
     assert (code, "dependency labels" in out) == (0, True)
     assert f"Starts from {ffn_dir}, gates i, o" in out
-    ffn, [lstm] = load(ffn_dir), made
+    ffn, [(lstm, _)] = load(ffn_dir), built
     assert lstm.metadata["bootstrap"]["path"] == str(ffn_dir)
     sentences = ffn.metadata["training_sentences"]
     assert lstm.metadata["bootstrap"]["training_sentences"] == sentences
@@ -215,24 +209,19 @@ def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch
     }
     args[-1] = "i,x"
     assert "no gate x" in failing("train", "lstm-parser", *args)
-    args[-3] = parser_dir
-    assert "a trained ffn-parser" in failing("train", "lstm-parser", *args)
 
 
 def test_a_parser_learns_from_a_parser(
-    program, failing, parser_dir, treebank, tmp_path, monkeypatch
+    program, failing, parser_dir, treebank, tmp_path, built
 ):
-    taught = []
-    where = "keras_tagging.models.files.run_folder.train_run"
-    monkeypatch.setattr(where, lambda *_, teacher, **__: taught.append(teacher))
     text = tmp_path / "text.conllu"
     text.write_text((treebank / "dev.conllu").read_text("utf-8"), "utf-8")
-    args = ["--corpus", treebank, "--out", tmp_path / "pupil", *TINY]
+    args = ["--corpus", treebank, "--out", tmp_path / "student", *TINY]
     args += ["--teacher", parser_dir, "--unlabelled", text]
     code, out, _ = program("train", "ffn-parser", *args)
     assert code == 0
     assert f"Learns from {parser_dir} (lstm-parser), with the weight 0.5" in out
-    [teacher] = taught
+    teacher = built[0][1]["teacher"]
     assert teacher.model.kind == "parser" and [*teacher.text]
     args += ["--set", "system=swap"]
     message = failing("train", "ffn-parser", *args)

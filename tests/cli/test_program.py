@@ -82,7 +82,7 @@ def test_values_are_literals_or_strings(text, value):
 
 
 def test_describe(program, failing, corpus_dir, tmp_path):
-    assert " 60 " in program("describe", corpus_dir)[1]
+    assert " 30 " in program("describe", corpus_dir)[1]
     path = tmp_path / "broken.conll"
     path.write_text("a\tx\nb\ty\n\nc\n\nd\tx\n")
     with pytest.warns(UserWarning, match="1 malformed"):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from keras_tagging.cli import messages
+from keras_tagging.cli import output
 from keras_tagging.cli.progress import Source, applied, epoch_bars
 from keras_tagging.data import read
 
@@ -30,7 +30,7 @@ def streams(monkeypatch):
     """Makes standard output and standard error, which are terminals or are not."""
 
     def make(out, err):
-        monkeypatch.setattr(messages, "_quiet", False)  # as another test may leave it
+        monkeypatch.setattr(output, "_quiet", False)  # as another test may leave it
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setattr(sys, "stdout", Terminal(out))
         monkeypatch.setattr(sys, "stderr", Terminal(err))

@@ -38,8 +38,6 @@ def test_evaluate(run, program):
     rows = {row["unit"]: row for row in found["segmentation"]}
     assert rows["tokens"]["gold"] == 37 and rows["multiwords"]["gold"] == 5
     assert found["figures"]["token_f1"] == pytest.approx(rows["tokens"]["f1"])
-    code, out, err = program(*given[:-1])
-    assert code == 0 and "precision %" in out
 
 
 def test_other_corpora_have_no_text(failing, tmp_path):

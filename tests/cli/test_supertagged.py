@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from keras_tagging import Sentence, load
-from keras_tagging.cli import supertagged
-from keras_tagging.cli.supertagged import SupertagWriter, check_supertags
+from keras_tagging.cli import tasks
+from keras_tagging.cli.tasks import check_supertags, supertags_of
 from keras_tagging.data import read
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -80,7 +80,7 @@ def test_several_supertags(program, run_dir, beta, monkeypatch):
     ranked = load(run_dir).tag([TEXTS[0], TEXTS[2]], beta=beta)
     args = ["tag", run_dir, "--format", "jsonl", "--beta", beta, "--output"]
     candc = read_rows(program(*args, "candc", stdin=JSON)[1])
-    monkeypatch.setattr(supertagged, "EASYCCG_TAGS", 5)
+    monkeypatch.setattr(tasks, "EASYCCG_TAGS", 5)
     code, out, err = program(*args, "easyccg", stdin=JSON)
     assert (code, err) == (0, LEFT_OUT)
     easyccg = read_easyccg(out)
@@ -117,27 +117,27 @@ def test_a_tagger_of_several_columns():
     tags = {"category": ["N", "N/N"], "xpos": ["NN", "DT"]}
     model = made_up(("category", "xpos"), tags)
     with pytest.raises(ValueError, match="gives category, xpos: give --column cat"):
-        SupertagWriter(model, "candc", None, None, "run")
+        supertags_of(model, "candc", None, None, "run")
     with pytest.raises(ValueError, match="unknown --column 'upos'"):
-        SupertagWriter(model, "candc", None, "upos", "run")
-    writer = SupertagWriter(model, "candc", None, "category", "run")
-    given = {"category": ["N/N", "N"], "xpos": ["DT", "NN"]}
+        supertags_of(model, "candc", None, "upos", "run")
+    write, *_ = supertags_of(model, "candc", None, "category", "run")
+    answer = {"category": ["N/N", "N"], "xpos": ["DT", "NN"]}
     sentence = Sentence(["a", "b"], None, {"xpos": ["JJ", "JJ"]})
-    assert writer.write(sentence, given) == "a|DT|N/N b|NN|N\n"
-    rows = SupertagWriter(model, "easyccg", 0.1, "category", "run")
-    assert rows.beta == {"category": 0.1}
-    given["category"] = [[("N/N", 0.75), ("N", 0.25)], [("N", 1.0), ("N/N", 0.0)]]
+    assert write(sentence, None, answer) == "a|DT|N/N b|NN|N\n"
+    write, beta, _ = supertags_of(model, "easyccg", 0.1, "category", "run")
+    assert beta == {"category": 0.1}
+    answer["category"] = [[("N/N", 0.75), ("N", 0.25)], [("N", 1.0), ("N/N", 0.0)]]
     line = "a\tDT\t2\tN/N\t0.75\tN\t0.25|b\tNN\t1\tN\t1\n"
-    assert rows.write(sentence, given) == line
+    assert write(sentence, None, answer) == line
 
 
 def test_categories_are_those_of_ccgbank():
-    writer = SupertagWriter(made_up(tags=[r"s:dcl\np"]), "candc", None, None, "run")
-    assert writer.write(Sentence(["", "b"]), [r"s:dcl\np"] * 2) == (
+    model = made_up(tags=[r"s:dcl\np"])
+    write, beta, _ = supertags_of(model, "candc", None, None, "run")
+    assert write(Sentence(["", "b"]), None, [r"s:dcl\np"] * 2) == (
         "_|_|S[dcl]\\NP b|_|S[dcl]\\NP\n"
     )
+    assert beta is None
     for tags in (["B-x|y"], ["N V"], [r"N/N", ""], ["NN", "VB"]):
         with pytest.raises(ValueError, match="^run gives no supertags"):
             check_supertags(tags, "run")
-    with pytest.raises(ValueError, match="--column x: run has one column of tags"):
-        SupertagWriter(made_up(), "candc", None, "x", "run")

@@ -1,12 +1,14 @@
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
 
-from keras_tagging import load, load_corpus
+from keras_tagging import Ensemble, load, load_corpus
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.data import Corpus, Sentence
+from keras_tagging.models.distillation import digest_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -18,7 +20,7 @@ def test_train_writes_its_folder(trained):
     assert list((folder / "tensorboard").rglob("events*"))
     metadata = json.loads((folder / "metadata.json").read_text())
     assert metadata["settings"]["units"] == 16
-    assert metadata["corpus"]["sentences"] == {"train": 60, "dev": 24, "test": 24}
+    assert metadata["corpus"]["sentences"] == {"train": 30, "dev": 12, "test": 12}
     assert len((folder / "training.csv").read_text().splitlines()) == 3
     for split in ("dev", "test"):
         accuracy = metadata["scores"][split]["accuracy"]
@@ -59,9 +61,12 @@ def test_fine_tuning_starts_from_a_run(program, run_dir, tmp_path):
         (["bilstm", "--init", "RUN"], "holds a bigru, not a bilstm"),
         (["bigru", "--init", "RUN", "--set", "units=9"], "units=9 is part of the"),
         (["bigru", "--init", "RUN", "--freeze", "stock"], "did you mean 'stack'"),
+        (["bigru", "--teacher-weight", 0], "there is no --teacher-weight"),
+        (["bigru", "--teacher", "RUN", "--temperature", 0], "give a number above 0"),
+        (["bilstm-crf", "--teacher", "RUN"], "a CRF learns whole paths"),
     ],
 )
-def test_fine_tuning_that_cannot_be(
+def test_starts_that_cannot_be(
     failing, run_dir, corpus_dir, tmp_path, options, message
 ):
     options = [run_dir if option == "RUN" else option for option in options]
@@ -94,12 +99,15 @@ def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
 
 def test_no_resume_starts_anew(tiny, program, corpus_dir, tmp_path):
     (tmp_path / "resume.npz").write_bytes(b"of some other run")
-    args = ["--corpus", corpus_dir / "train.conll", "--out", tmp_path, "--no-resume"]
-    code, out, _ = program("train", "bigru", *args, *tiny, "--epochs", 1)
+    args = ["--corpus", corpus_dir, "--option", "tag_column=1", "--epochs", 1]
+    args += ["--no-resume", "--monitor", "val_loss", "--out", tmp_path]
+    code, out, _ = program("train", "bigru", *args, *tiny)
     assert code == 0
-    assert "No development sentences" in out
     assert not (tmp_path / "resume.npz").exists()
     assert (tmp_path / "model.keras").exists()
+    # the next command reads as this one did
+    [line] = [line for line in out.splitlines() if "tagging evaluate" in line]
+    assert line.endswith(f"--corpus {corpus_dir} --option tag_column=1")
 
 
 def test_hold_out_moves_a_share_that_depends_on_the_seed():
@@ -119,14 +127,6 @@ def test_hold_out_moves_a_share_that_depends_on_the_seed():
             hold_out(Corpus(list(sentences)), share, 0)
 
 
-def test_next_command_reads_as_training_did(tiny, program, corpus_dir, tmp_path):
-    given = ["--corpus", corpus_dir, "--option", "tag_column=1", "--epochs", 1]
-    given += ["--monitor", "val_loss"]
-    _, out, _ = program("train", "bigru", *given, "--out", tmp_path / "run", *tiny)
-    [line] = [line for line in out.splitlines() if "tagging evaluate" in line]
-    assert line.endswith(f"--corpus {corpus_dir} --option tag_column=1")
-
-
 def test_untagged_test_sentences_are_refused_before_training(tiny, failing, tmp_path):
     for name, tags in (("train", ["A", "B"]), ("test", None)):
         sentence = {"tokens": ["They", "left"], **({"tags": tags} if tags else {})}
@@ -138,31 +138,61 @@ def test_untagged_test_sentences_are_refused_before_training(tiny, failing, tmp_
 
 
 def test_embeddings_from_a_file(
-    tiny, program, failing, corpus_dir, tmp_path, monkeypatch
+    tiny, program, failing, corpus_dir, tmp_path, monkeypatch, built
 ):
     monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
-    sentences = load_corpus(str(corpus_dir)).test
-    word = sentences[0].tokens[-1]
-    tokens = [t for s in load_corpus(str(corpus_dir)).train for t in s.tokens]
+    corpus = load_corpus(str(corpus_dir))
+    word = corpus.test[0].tokens[-1]
+    tokens = [t for s in corpus.train for t in s.tokens]
     share = round(100 * tokens.count(word) / len(tokens), 1)
     path = tmp_path / "vectors.txt"
     path.write_text(f"{word} 1 2\nelsewhere 3 4\n")
-    args = ["train", "bigru", "--corpus", corpus_dir, "--epochs", 1, *tiny]
+    args = ["train", "bigru", "--corpus", corpus_dir, "--out", tmp_path / "out", *tiny]
     for options, count in ([], 2), (["--corpus-words"], 1):
-        out = tmp_path / str(count)
         options = ["--embeddings", path, *options, "--set", "trainable=False"]
-        code, printed, err = program(*args, *options, "--out", out)
+        code, printed, err = program(*args, *options)
         assert code == 0, err
-        told = re.search("(.) vectors of 2 numbers: (.*)% of the training tok", printed)
-        assert (told[1], float(told[2])) == (str(count), share)
-        settings = json.loads((out / "metadata.json").read_text())["settings"]
+        line = re.search("(.) vectors of 2 numbers: (.*)% of the training tok", printed)
+        assert (line[1], float(line[2])) == (str(count), share)
+        settings = built.pop()[0].settings
         expected = str(path) if count == 2 else "1 vectors given as an object"
         assert settings["embeddings"] == expected
         assert settings["word_dim"] == 2 and settings["trainable"] is False
-    out = tmp_path / "none"
-    message = failing(*args, "--embeddings", tmp_path / "no", "--out", out)
+    message = failing(*args, "--embeddings", tmp_path / "no")
     assert message.endswith("/no: there is no such file; check the path\n")
-    assert "without --embeddings" in failing(*args, "--corpus-words", "--out", out)
+    assert "without --embeddings" in failing(*args, "--corpus-words")
+
+
+def test_a_student_of_an_ensemble(
+    tiny, program, failing, corpus_dir, run_dir, tmp_path
+):
+    teacher, text, out = (tmp_path / name for name in ("two", "text.txt", "student"))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "member 2 of the ensemble")
+        Ensemble([load(run_dir)] * 2).save(teacher)
+    text.write_text("show me the flights\nwhat did she say ?\n" * 9, "utf-8")
+    args = ["train", "bigru", "--corpus", corpus_dir, "--out", out, *tiny]
+    args += ["--teacher", teacher, "--teacher-weight", 0.7, "--temperature", 2]
+    assert "no such file" in failing(*args, "--unlabelled", tmp_path / "none.txt")
+    args += ["--unlabelled", text, "--unlabelled", text]
+    code, printed, _ = program(*args, "--epochs", 1)
+    assert code == 0
+    assert (
+        f"Learns from {teacher} (ensemble of bigru, bigru), with the weight 0.7 "
+        "and the temperature 2, also on text without annotation" in printed
+    )
+    names = {path.name for path in out.iterdir()}
+    assert names == {"model.keras", "metadata.json", "training.csv"}
+    about = json.loads((out / "metadata.json").read_text())["teacher"]
+    assert about["unlabelled"] == f"CorpusFiles({text}, {text})"
+    del about["unlabelled"]
+    assert about == {
+        "path": str(teacher),
+        "sha256": digest_of(teacher),
+        "model": "ensemble of bigru, bigru",
+        "weight": 0.7,
+        "temperature": 2.0,
+    }
 
 
 MISTAKES = [

@@ -1,12 +1,9 @@
 import json
-import os
-import threading
 from types import SimpleNamespace
 
 import pytest
 
-from keras_tagging import load, load_corpus
-from keras_tagging.data import Sentence, write
+from keras_tagging import load
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -18,35 +15,6 @@ ODD_TOKENS = [
     ["na\u00efve\u00a0x", "\u200b", ",", "3/4", "a|b", "\u2028"],
     ["it"],
 ]
-
-
-def test_evaluate(program, run_dir, corpus_dir):
-    sentences = load_corpus(corpus_dir).dev
-    expected = load(run_dir).evaluate(sentences, return_dict=True)
-    split = ["--corpus", corpus_dir, "--split", "dev"]
-    extra = ["--betas", "0.5,0.01", "--per-tag"]
-    _, out, _ = program("evaluate", run_dir, *split, *extra, "--json")
-    report = json.loads(out)
-    assert report["figures"] == pytest.approx(expected)
-    assert [row["beta"] for row in report["multi_tagging"]] == [0.5, 0.01]
-    assert sum(row["gold"] for row in report["per_tag"]) == sum(map(len, sentences))
-    code, out, _ = program("evaluate", run_dir, *split, *extra)
-    assert code == 0
-    assert f"{100 * expected['accuracy']:.2f}" in out
-    assert "categories_per_word" in out
-    assert "recall %" in out
-    # a file alone is the test data
-    file = ["--corpus", corpus_dir / "dev.conll"]
-    report = json.loads(program("evaluate", run_dir, *file, "--json")[1])
-    assert report["figures"] == pytest.approx(expected)
-
-
-def test_unknown_gold_tags_are_told(program, run_dir, tmp_path):
-    path = tmp_path / "other.conll"
-    write([Sentence(["They", "left"], ["PRON", "VERB"])], path)
-    code, _, err = program("evaluate", run_dir, "--corpus", path)
-    assert code == 0
-    assert "2 of 2 gold tags are unknown to the model" in err
 
 
 @pytest.mark.parametrize("source", ["file", "-", None])
@@ -106,18 +74,6 @@ def test_tag_reads_corpora_and_no_sentence(program, run_dir, corpus_dir):
     assert program("tag", run_dir, stdin="\n")[:2] == (0, "\n")
 
 
-def test_tag_reads_a_pipe_once(program, run_dir, tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    rows = "They left .\nShe reads the book .\n" * 300 + "Yes .\n"
-    writer = threading.Thread(target=pipe.write_text, args=(rows,))
-    writer.start()
-    code, out, _ = program("tag", run_dir, pipe, "--output", "text")
-    writer.join()
-    assert code == 0
-    assert out.count("\n") == 601
-
-
 def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch):
     tagger = SimpleNamespace(
         tag=lambda sentences, **_: (s.columns["word_class"] for s in sentences),
@@ -133,14 +89,6 @@ def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch
     given = ["tag", "x", *option]
     assert program(*given, "--format", "conll", stdin=rows) == (0, rows, "")
     assert "name its --format" in failing(*given, stdin=rows)
-
-
-def test_tag_refuses_what_the_output_cannot_hold(failing, run_dir):
-    odd = '{"tokens": ["a\\tb"]}\n'
-    assert "jsonl" in failing("tag", run_dir, "--format", "jsonl", stdin=odd)
-    args = ["--format", "jsonl", "--output", "text"]
-    assert "jsonl" in failing("tag", run_dir, *args, stdin='{"tokens": ["a b"]}\n')
-    assert "jsonl" in failing("tag", run_dir, "--beta", 0.1, "--output", "text")
 
 
 def test_export(program, run_dir, tmp_path):

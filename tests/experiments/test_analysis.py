@@ -132,7 +132,6 @@ CHUNKS = {"D": "O", "N": "B-x", "P": "B-y", "M": "I-x", "V": "O", "R": "I-y"}
 KINDS = {
     "words unread": dict(words=False),
     "chunks": dict(constrained=False),
-    "rare words": dict(word_min_count=5),
     "vectors": dict(
         embeddings=WordVectors(["dog", "zebra", "sees"], np.ones((3, 4), "float32")),
     ),
@@ -263,24 +262,6 @@ def test_derivations(ccg_parser, derived):
 
 
 # Tables
-
-
-@pytest.mark.parametrize("right, total", [(0, 6), (3, 7), (43, 43), (9115, 9164)])
-def test_wilson(right, total):
-    """The interval of Wilson (1927), as in textbooks."""
-    z = 1.959963984540054
-    p, square = right / total, z * z / total
-    middle = (p + square / 2) / (1 + square)
-    half = z / (1 + square) * np.sqrt(p * (1 - p) / total + square / (4 * total))
-    assert tables.wilson(right, total) == pytest.approx((middle - half, middle + half))
-    assert np.isnan(tables.wilson(0, 0)).all()
-
-
-def test_bins():
-    values = [-1, 0, 1, 2, 9, 10, 99, 100, 999, 1000, 10**6]
-    found = list(tables.bins(values, tables.FREQUENCIES, "unknown"))
-    expected = ["unknown", "0", "1", "2-9", "2-9", "10-99", "10-99"]
-    assert found == [*expected, "100-999", "100-999", "1000+", "1000+"]
 
 
 def test_lengths():

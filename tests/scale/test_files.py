@@ -17,7 +17,7 @@ import keras_tagging
 from keras_tagging import cli
 from keras_tagging.data.raw_text import text_lines
 from keras_tagging.scale import files, reading
-from keras_tagging.scale.actors import model_name
+from keras_tagging.scale.dataset import model_name
 from keras_tagging.scale.files import FileAnnotator, annotate_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray and what it imports
@@ -167,17 +167,8 @@ def test_a_run_goes_on_and_an_error_is_one_line(ray, onnx, tmp_path, capsys):
     for name in "ab":
         (source / f"{name}.jsonl").write_text('{"tokens": ["the", "dog"]}\n' * 500)
     (source / "empty.txt").touch()
-    command = [
-        "annotate",
-        onnx,
-        source,
-        "--engine",
-        "ray",
-        "--out",
-        out,
-        "--workers",
-        1,
-    ]
+    command = ["annotate", onnx, source, "--engine", "ray", "--out", out]
+    command += ["--workers", 1]
     assert run(*command) == 0
     assert capsys.readouterr() == (
         f"{out}: 3 files; annotated 1,000 sentences, 2,000 words\n",
@@ -193,11 +184,8 @@ def test_a_run_goes_on_and_an_error_is_one_line(ray, onnx, tmp_path, capsys):
     assert run(*command) == 2
     place = f"{source / 'c.jsonl'}:2: has neither text nor tokens"
     assert capsys.readouterr().err.startswith(f"keras-tagging: error: {place}")
-    assert {path.name for path in out.iterdir()} == {
-        "a.conllu",
-        "b.conllu",
-        "empty.conllu",
-    }
+    names = {path.name for path in out.iterdir()}
+    assert names == {"a.conllu", "b.conllu", "empty.conllu"}
     (source / "c.jsonl").unlink()
     assert run(*command) == 0
     assert ": 3 files, 3 of them before; annotated 0 sent" in capsys.readouterr().out
@@ -269,10 +257,6 @@ def plain(values):
         (["a.txt", "--engine", "ray"], "a folder to write in --out"),
         (["--engine", "ray", "--out", "x"], "--engine ray needs files"),
         (["a.txt", "--workers", "2"], "without --engine ray there is no --workers"),
-        (
-            ["a.txt", "--engine", "ray", "--out", "x", "--output", "spans"],
-            "writes conllu or jsonl, not spans",
-        ),
         (["none.txt", "--engine", "ray", "--out", "x"], "none.txt: there is no such"),
         (["a.txt", "--engine", "ray", "--input", "lines"], "and no --input lines"),
     ],

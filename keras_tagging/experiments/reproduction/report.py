@@ -13,8 +13,7 @@ from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.comparison import p_value
 from keras_tagging.experiments.papers import Column, Row, Settings, Table
-from keras_tagging.experiments.reproduction.corpus import is_of_parsers
-from keras_tagging.experiments.reproduction.jobs import check_settings
+from keras_tagging.experiments.reproduction.plan import check_settings, is_of_parsers
 from keras_tagging.metrics import holm
 from keras_tagging.metrics.significance import figure_of, is_limit
 from keras_tagging.utils.atomic import replacing
@@ -59,7 +58,7 @@ def write_report(
     columns = tested_columns(table)
     tested = {column.name: pairs(table, results, column) for column in columns}
     plots = draw(table, runs, folder / "report.png")
-    text = markdown(table, info, results, tested, folder)
+    text = markdown(table, info, results, runs, tested, folder)
     with replacing(folder / "report.md") as partial:
         # a lone surrogate, which may come from JSON, has no UTF-8 form
         partial.write_text(text, encoding="utf-8", errors="replace")
@@ -81,17 +80,8 @@ def runs_of(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
     Columns: `row`, `seed`, `column`; `published` and `measured`, nan if there is no
     figure; `tags_a_word`, for `word` figures: the average number of assigned tags;
     `best_epoch`, `epochs`, `seconds`, `parameters`.
-
-    Raises:
-        ValueError: if the table has no row of the name in a result.
     """
     names = [row.name for row in table.rows]
-    for result in results:
-        if result["row"] not in names:
-            raise ValueError(
-                f"a result of {result['row']!r}, which is not a row of Table "
-                f"{table.number} of {table.paper}"
-            )
     records = []
     for result in sorted(results, key=lambda r: (names.index(r["row"]), r["seed"])):
         row = table.rows[names.index(result["row"])]
@@ -240,24 +230,26 @@ def markdown(
     table: Table,
     info: Mapping,
     results: Sequence[Mapping],
+    runs: pd.DataFrame,
     tested: Mapping[str, pd.DataFrame],
     folder: Path,
 ) -> str:
     """The report as Markdown; `tested` has the output of `pairs` by column."""
-    means = means_of(runs_of(table, results))
+    means = means_of(runs)
     rows = [row for row in table.rows if row.name in means.index.unique(0)]
     ours = [row.name for row in table.rows if row.architecture]
     absent = [name for name in ours if name not in {row.name for row in rows}]
     failures = sorted((folder / "failures").glob("[!.]*.txt"))
-    runs = [{**info, **result} for result in ({}, *results)]
-    machines = {f"{run['machine']}: {run['versions']}" for run in runs}
+    failed = [path.read_text("utf-8").partition("\n")[0] for path in failures]
+    infos = [{**info, **result} for result in ({}, *results)]
+    machines = {f"{one['machine']}: {one['versions']}" for one in infos}
     parts = [
         f"# {plain(title(table))}",
         "Published and measured figures can be compared as far as corpus, splits and "
         "settings are the same. Settings are listed where they differ in some row.",
         grid(["", "Paper", "Here"], conditions(table, rows, info, results), left=3),
         f"Rows not measured: {plain('; '.join(absent))}." if absent else "",
-        *(f"Failed: {plain(_first_line(path))}" for path in failures),
+        *(f"Failed: {plain(first)}" for first in failed),
         "## Figures",
         "In per cent: mean ± standard deviation of n seeds; for several tags a word, "
         "their number in brackets. In bold face the best measured mean.",
@@ -385,10 +377,6 @@ def _pairs(name: str, pairs: pd.DataFrame) -> str:
         lines.append([plain(pair["better"]), plain(pair["worse"]), *gaps, ahead, *ps])
     header = ["Better", "Worse", "difference", "published", "seeds ahead", "p", "Holm"]
     return f"{text}\n\n{grid(header, lines, left=2)}"
-
-
-def _first_line(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
 
 
 def _alternatives(values: Iterable) -> str:

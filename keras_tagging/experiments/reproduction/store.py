@@ -15,10 +15,9 @@ from keras_tagging.utils.atomic import locked, remove_partial, replacing
 from keras_tagging.utils.stored import read_object
 
 INFO = "reproduction.json"
-# The required entries of a result, and their types
-RESULT = dict.fromkeys(("settings", "figures", "evidence"), dict)
-RESULT |= dict.fromkeys(("seed", "best_epoch", "epochs", "parameters"), int)
-RESULT |= {"row": str, "seconds": int | float}
+# The required entries of a result
+RESULT = {"row", "seed", "settings", "figures", "evidence"}
+RESULT |= {"best_epoch", "epochs", "seconds", "parameters"}
 CHECKSUM = "embeddings checksum"
 MAY_DIFFER = ("corpus", "versions", "machine")
 # what a checksum is of
@@ -226,12 +225,11 @@ def _read(path: Path) -> dict:
 
 def _read_result(path: Path) -> dict:
     result = _read(path)
-    for name, kind in RESULT.items():
-        if not isinstance(result.get(name), kind):
-            raise ValueError(
-                f"{path}: is not a result, as it has no {name}: remove it; the same "
-                "command creates it again"
-            )
+    if missing := RESULT - result.keys():
+        raise ValueError(
+            f"{path}: is not a result, as it has no {min(missing)}: remove it; the "
+            "same command creates it again"
+        )
     return result
 
 
@@ -254,9 +252,4 @@ def _difference(before, now) -> str:
     if isinstance(before, dict) and isinstance(now, dict):
         names = [k for k in {**before, **now} if before.get(k) != now.get(k)]
         before, now = ({k: part.get(k) for k in names} for part in (before, now))
-    return f"{_short(before)} there, {_short(now)} here"
-
-
-def _short(value) -> str:
-    text = "not given" if value is None else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return f"{before!r:.60} there, {now!r:.60} here"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,12 +39,6 @@ def text_of(paper: str) -> str:
 def words(text: str) -> set[str]:
     """`$b_f = 5$, Eq. (15)` has b, f, 5, eq and 15; I+E-RNN and C&C are one each."""
     return set(re.findall(r"[^\W_]+(?:[+&-][^\W_]+)*", text.lower()))
-
-
-def squashed(text: str) -> str:
-    """Letters and digits only, without accents."""
-    text = unicodedata.normalize("NFKD", text.replace("ø", "o").lower())
-    return re.sub("[^a-z0-9]", "", text.encode("ascii", "ignore").decode())
 
 
 def block(text: str, number: int) -> tuple[str, list[list[str]]]:
@@ -150,12 +143,3 @@ def printed_rows(table) -> list[tuple[str, set[str], tuple]]:
             for system in systems
         ]
     return [(line.label, line.words, tuple(line.figures.values())) for line in lines]
-
-
-def references(text: str) -> list[str]:
-    """The list of references, in the order of their numbers."""
-    after = re.split(r"\n#* ?References\n", text)[1]
-    lines = [line for line in after.split("\n") if line.strip()]
-    if numbered := [line for line in lines if re.match(r"- \[\d+\]", line)]:
-        return numbered
-    return [line for line in lines if "Authors Suppressed" not in line]

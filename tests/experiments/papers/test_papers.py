@@ -1,6 +1,4 @@
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -30,16 +28,12 @@ def test_all_tables_are_there():
     "paper, number, message",
     [
         ("wu216", 2, "unknown paper 'wu216'; did you mean 'wu2016'? Known: kadari2018"),
-        ("xyz", 2, "unknown paper 'xyz'. Known: kadari2018, wu2016, wu2017, dinar"),
-        (None, 2, "unknown paper None. Known: kadari2018"),
         ("wu2016", 5, "wu2016 has no Table 5 here. Known: 1, 2, 3, 4"),
-        ("elkaref2017", 1, "elkaref2017 has no Table 1 here. Known: 2, 3, 4, 5"),
     ],
 )
 def test_what_is_not_there(paper, number, message):
-    with pytest.raises(ValueError, match=re.escape(message)) as error:
+    with pytest.raises(ValueError, match=re.escape(message)):
         papers.table(paper, number)
-    assert "\n" not in str(error.value)
 
 
 def test_settings_of_kadari_2018_are_the_recipe():
@@ -47,17 +41,3 @@ def test_settings_of_kadari_2018_are_the_recipe():
     recipe = resolve_settings(settings.architecture, "paper", {})
     for _, _, keyword, value in settings.rows:
         assert recipe[keyword] == value
-
-
-def test_nothing_imports_keras():
-    """The command line lists papers and tables at once."""
-    code = """
-import sys
-sys.argv[0] = "keras-tagging"  # for which the package itself imports no Keras
-import keras_tagging.experiments.papers
-print(sorted({"keras", "tensorflow", "torch", "jax"} & set(sys.modules)))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
-    assert done.stdout == "[]\n"

@@ -1,7 +1,5 @@
 """A small corpus with trees, and folders of reproductions."""
 
-import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +8,7 @@ import pytest
 from keras_tagging import load_corpus
 from keras_tagging.data import write
 from keras_tagging.experiments.papers import Column, Row, Table
-from keras_tagging.experiments.reproduction import corpus as corpora
-from keras_tagging.experiments.reproduction.run import arguments
+from keras_tagging.experiments.reproduction import plan
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.vectors import WordVectors, named, save_vectors
 
@@ -42,15 +39,8 @@ def describe(small_corpus):
     """What `reproduction.json` says, for a table and what differs from the usual."""
 
     def of(table, folder=small_corpus, **changes):
-        reading = corpora.reading(
-            str(folder),
-            None,
-            {},
-            dev=None,
-            test=None,
-            errors="raise",
-            trees=False,
-        )
+        reading = {"path": str(folder), "dev": None, "test": None, "format": None}
+        reading |= {"errors": "raise", "options": {}, "trees": False}
         info = {
             "paper": table.paper,
             "table": table.number,
@@ -63,7 +53,7 @@ def describe(small_corpus):
             "embeddings": "train" if any(row.vectors for row in table.rows) else None,
             "punctuation": table.punctuation,
         }
-        return info | corpora.described(corpora.read_corpus(reading)) | changes
+        return info | plan.described(plan.read_corpus(reading)) | changes
 
     return of
 
@@ -80,7 +70,7 @@ def tiny_vectors(tmp_path, monkeypatch):
     save_vectors(vectors, tmp_path / "tiny.npz")
     offered = {"tiny": SimpleNamespace(part=lambda name: tmp_path / "tiny.npz")}
     groups = {named.VECTORS: offered, named.CLASSES: {}}
-    monkeypatch.setattr(named, "installed", groups.get)
+    monkeypatch.setattr(named, "installed_models", groups.get)
     monkeypatch.setattr(named, "downloadable", dict)
     return vectors
 
@@ -99,21 +89,3 @@ def table():
     return Table(
         "wu2016", 99, "Made up", "CCGbank", columns, rows, varies=("num_layers",)
     )
-
-
-@pytest.fixture
-def processes():
-    """The numbers of the processes that do a job of a folder."""
-
-    def of(store, job):
-        found = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                command = path.read_bytes().split(b"\0")
-            except OSError:  # it has ended
-                continue
-            if command[-4:-1] == [os.fsencode(part) for part in arguments(store, job)]:
-                found.append(int(path.parent.name))
-        return found
-
-    return of

@@ -4,22 +4,21 @@ Their figures, and the answers these are counted from, must be those of jobs tha
 nothing interrupts.
 """
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hostile.programs import program as run_here
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import read_results
-from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
-from keras_tagging.experiments.reproduction.run import MODULE, arguments
+from keras_tagging.experiments.reproduction.plan import choose_rows, make_jobs
+from keras_tagging.experiments.reproduction.run import run_job
 from keras_tagging.experiments.reproduction.store import Store
-from keras_tagging.experiments.reproduction.work import run_job
 
 OPTIMISED = True  # as in the processes: all are to compute the same to the last bit
 EPOCHS = 15
@@ -30,42 +29,26 @@ ROW = "I-RNN, forward"
 SCALE = {"units": 6, "word_dim": 5, "label_dim": 3, "token_budget": 25}
 JOBS, _ = make_jobs(TABLE, choose_rows(TABLE, [ROW]), [1, 2])
 SAME = ("row", "seed", "settings", "figures", "evidence", "best_epoch", "epochs")
+SAME += ("parameters",)
 
 
 @pytest.fixture(scope="module")
-def info(describe):
-    return describe(TABLE, settings=SCALE, epochs=EPOCHS)
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory, info):
-    """Does jobs in one go, and gives their store."""
+def expected(tmp_path_factory, describe):
+    """The store of jobs that were done in one go."""
     store = Store(tmp_path_factory.mktemp("uninterrupted"))
-    store.open(info)
-
-    def of(*jobs):
-        for job in jobs:
-            if not store.done(job):
-                run_job(TABLE, job, store)
-        return store
-
-    return of
-
-
-@pytest.fixture
-def threads(monkeypatch):
-    """Processes have as many as there are here."""
-    for name in ("INTRAOP", "INTEROP"):
-        monkeypatch.setenv(f"TF_NUM_{name}_THREADS", "0")
+    store.open(describe(TABLE, settings=SCALE, epochs=EPOCHS))
+    for job in JOBS:
+        run_job(TABLE, job, store)
+    return store
 
 
 def until(condition):
     """What the condition gives, once that is true."""
     deadline = time.monotonic() + 300
-    while not (found := condition()):
+    while not (answer := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    return found
+    return answer
 
 
 def in_the_middle(store):
@@ -74,45 +57,26 @@ def in_the_middle(store):
     return [job for job, state in states if state.exists()]
 
 
-def same(store, other, job):
-    found, expected = store.read(job), other.read(job)
-    assert {k: found[k] for k in SAME} == {k: expected[k] for k in SAME}
-    assert (found["epochs"], found["parameters"]) == (EPOCHS, expected["parameters"])
-    figures, others = (s.training(job.name) / "training.csv" for s in (store, other))
-    assert figures.read_text() == others.read_text()
-    log = store.log(job).read_text()
-    told = [line for line in log.splitlines() if line.startswith("Epoch ")]
-    assert f"Epoch 1/{EPOCHS}" in told and f"Epoch {EPOCHS}/{EPOCHS}" in told
-    # no epoch but the one that was cut short is trained twice
-    assert EPOCHS <= len(told) <= EPOCHS + 1
-    assert not (store.training(job.name) / "resume.npz").exists()
-
-
-def test_a_killed_job_goes_on(uninterrupted, store, info, threads):
-    job, _ = JOBS
-    store.open(info)
-    command = [sys.executable, "-m", MODULE, *arguments(store, job)]
-    store.log(job).parent.mkdir(parents=True)
-    with store.log(job).open("w") as log, contextlib.redirect_stdout(log):
-        pipe = subprocess.PIPE  # the process ends when its input does
-        with subprocess.Popen(command, stdin=pipe, stdout=log, stderr=log) as process:
-            until(lambda: in_the_middle(store))
-            process.kill()
-        assert 1 <= store.epochs(job) < EPOCHS and not store.done(job)
-        log.seek(0, os.SEEK_END)
-        run_job(TABLE, job, store)
-    same(store, uninterrupted(job), job)
-    # else equal figures would not tell that a state was restored
-    figures = (store.training(job.name) / "training.csv").read_text().splitlines()
-    losses = {line.split(",")[1] for line in figures[1:]}
-    assert len(losses) == EPOCHS and store.read(job)["best_epoch"] > 1
+def processes(store, job):
+    """The numbers of the processes that do a job of a folder."""
+    arguments = [os.fsencode(x) for x in (store.folder, job.slug, str(job.seed))]
+    numbers = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if command[-4:-1] == arguments:
+            numbers.append(int(path.parent.name))
+    return numbers
 
 
 @pytest.mark.slow
 def test_a_killed_job_and_a_killed_program_go_on(
-    uninterrupted, small_corpus, store, processes, threads
+    expected, small_corpus, store, monkeypatch
 ):
-    expected = uninterrupted(*JOBS)
+    for name in ("INTRAOP", "INTEROP"):  # processes have as many as there are here
+        monkeypatch.setenv(f"TF_NUM_{name}_THREADS", "0")
     # else equal figures would not tell that a state was restored
     first, second = map(expected.read, JOBS)
     assert first["evidence"] != second["evidence"] and first["best_epoch"] > 1
@@ -140,7 +104,15 @@ def test_a_killed_job_and_a_killed_program_go_on(
     assert code == 0, told
     assert "2 still to run" in told
     for job in JOBS:
-        same(store, expected, job)
+        result, of_one_go = store.read(job), expected.read(job)
+        assert {k: result[k] for k in SAME} == {k: of_one_go[k] for k in SAME}
+        figures = [s.training(job.name) / "training.csv" for s in (store, expected)]
+        assert figures[0].read_text() == figures[1].read_text()
+        assert not (store.training(job.name) / "resume.npz").exists()
+        log = store.log(job).read_text().splitlines()
+        # no epoch but the one that was cut short is trained twice
+        epochs = [line for line in log if line.startswith("Epoch ")]
+        assert EPOCHS <= len(epochs) <= EPOCHS + 1
     info, results = read_results(store.folder)
     assert info["sentences"] == {"train": 24, "dev": 8, "test": 8}
     assert [result["seed"] for result in results] == [1, 2]

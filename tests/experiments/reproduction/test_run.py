@@ -9,8 +9,8 @@ import pytest
 from experiments.reproduction.made_up import result
 
 from keras_tagging.experiments.reproduction import run as running
-from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.run import Runner, run_jobs
+from keras_tagging.experiments.reproduction.store import Job
 
 A, B, C = (Job(name, 1, name.lower()) for name in "ABC")
 ON_A = Job("D", 1, "d", needs="a")
@@ -94,21 +94,10 @@ def test_a_failure_does_not_stop_the_rest(run, store, capfd):
     assert (failed, started) == (expected, ["A", "B"])
     assert store.failure(A).read_text().startswith("A, seed 1: no  luck\n\nmore\n")
     assert "] A, seed 1: failed: no  luck\n" in capfd.readouterr().err
+    killed = run([A], A=-signal.SIGKILL)[0][A]
+    assert killed.startswith("its process was ended by SIGKILL; out of memory? Then")
     assert run([A, ON_A, B], 1) == ({}, ["A", "B", "D"])
     assert not store.failure(A).exists() and not store.failure(ON_A).exists()
-
-
-def test_reasons(store):
-    runner = Runner(store, 1)
-    assert runner._failure(A, 0) == "its process had no result"
-    assert runner._failure(A, 3) == "its process ended with code 3"
-    killed = runner._failure(A, -signal.SIGKILL)
-    assert (
-        killed
-        == "its process was ended by SIGKILL; out of memory? Then use fewer --jobs"
-    )
-    store.write(A, {})
-    assert runner._failure(A, 0) is None
 
 
 def test_lines_and_a_bar(run, capfd, monkeypatch):
@@ -137,7 +126,7 @@ def test_what_a_job_gets(program, store, monkeypatch):
 
 @pytest.mark.parametrize(("workers", "threads"), [(1, 8), (3, 2), (20, 1)])
 def test_jobs_share_the_cores(store, monkeypatch, workers, threads):
-    monkeypatch.setattr(running, "cores", lambda: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
     for name in running.environment(1):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TF_NUM_INTEROP_THREADS", "7")  # those of the user

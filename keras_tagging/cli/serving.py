@@ -1,4 +1,4 @@
-"""The command that serves models over HTTP."""
+"""Commands that write models for others to run, and that serve them: export, serve."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,70 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.cli.messages import is_quiet
+from keras_tagging import kinds
+from keras_tagging.cli.loading import load_model, set_beam
+from keras_tagging.cli.options import BeamWidth, Run, refuse
+from keras_tagging.cli.output import is_quiet, remark, show
 from keras_tagging.utils import limits
 
-INSTALL = "pip install 'keras-tagging[serve]'"
+
+def export(
+    run: Run,
+    out: Annotated[Path, typer.Argument()],
+    top_k: int | None = None,
+    int8: bool = False,
+    onnx: bool = False,
+    beam_width: BeamWidth = None,
+) -> None:
+    """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
+
+    A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
+    TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
+    models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
+    onnx: pip install 'keras-tagging[onnx]'.
+
+    Examples:
+        keras-tagging export runs/demo served/
+        keras-tagging export runs/demo tagger.onnx
+        keras-tagging export runs/demo small.onnx --int8
+        keras-tagging export en served/ --onnx
+
+    Args:
+        out: Folder for the SavedModel, or, with --onnx, for the ONNX files of a
+            pipeline; or a file NAME.onnx.
+        top_k: For taggers, the number of tags to give for each token; 5 by default.
+        int8: For ONNX, integers of 8 bits in recurrent layers: smaller, faster, and a
+            few other tags.
+        onnx: Of a pipeline, ONNX files, not SavedModels.
+    """
+    is_file = out.suffix == ".onnx"
+    if int8 and not is_file and not onnx:
+        raise ValueError(f"--int8 is of ONNX files: name {out}.onnx, or give --onnx")
+    options = {} if top_k is None else {"top_k": top_k}
+    options |= {"int8": True} if int8 else {}
+    options["format"] = "onnx" if onnx or is_file else "tf_saved_model"
+    model = load_model(run, pipeline=True)
+    kind = kinds.of(model)
+    if kind.composed:
+        refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
+        if is_file:
+            raise ValueError(f"{out}: a pipeline has several files: name a folder")
+        left_out = model.export(out, **options)
+        for name, reason in left_out.items():
+            remark(f"the {name} is left out: {reason}")
+        written = ", ".join(name for name in model.parts if name not in left_out)
+        show(f"Written to {out}: {written}")
+        return
+    no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
+    refuse(no_pipeline, {"onnx": onnx})
+    set_beam(run, model, beam_width)
+    if "top_k" not in kind.options:
+        refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
+    model.export(out, **options)
+    if is_file:
+        show(f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime")
+    else:
+        show(f"Written to {out}: serve it with TensorFlow")
 
 
 def serve(
@@ -64,7 +124,8 @@ def serve(
     try:
         from keras_tagging.service import server
     except ImportError as error:
-        raise ValueError(f"serving needs {error.name}: {INSTALL}") from error
+        remedy = "pip install 'keras-tagging[serve]'"
+        raise ValueError(f"serving needs {error.name}: {remedy}") from error
     serving = server.serve(
         models,
         host=host,

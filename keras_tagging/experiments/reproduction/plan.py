@@ -1,18 +1,31 @@
-"""Jobs of a table, one for each of our systems and each seed, and their settings."""
+"""The plan of a reproduction: its jobs, their settings, and the corpus they need.
 
+There is a job for each of our systems and each seed.
+"""
+
+import glob
 import hashlib
+import os
+import platform
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
 
 from keras_tagging.architectures import resolve_settings
+from keras_tagging.corpora import load_corpus
+from keras_tagging.corpora.loading import hold_out, load_treebank
+from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus
+from keras_tagging.data.named_columns import annotated
+from keras_tagging.data.trees import trees_of
 from keras_tagging.experiments.papers import Row, Table
-from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.store import Job, Store
+from keras_tagging.metrics import attachment_scores
+from keras_tagging.models.files.saving import versions
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
@@ -21,7 +34,7 @@ from keras_tagging.vectors import load_vectors
 #: short names of keywords
 SHORT = {"layers": "num_layers"}
 #: keywords that have an option of their own
-OPTIONS = ("epochs", "seed", "embeddings", "vectors")
+OPTIONS = {"epochs", "seed", "embeddings", "vectors"}
 
 
 def slugs(table: Table) -> dict[str, str]:
@@ -30,21 +43,18 @@ def slugs(table: Table) -> dict[str, str]:
     A slug consists of lower-case ASCII letters, digits and hyphens. If two rows would
     share one, a hash of the name follows. Slugs do not depend on the order of the rows.
     """
-    plain = {row.name: _plain(row.name) for row in table.rows if row.architecture}
-    counts = Counter(plain.values())
-    return {
-        name: slug if slug and counts[slug] == 1 else f"{slug}-{_hash(name)}".strip("-")
-        for name, slug in plain.items()
-    }
+    slugs = {row.name: _plain(row.name) for row in table.rows if row.architecture}
+    counts = Counter(slugs.values())
+    for name, slug in slugs.items():
+        if not slug or counts[slug] > 1:
+            code = hashlib.sha256(name.encode()).hexdigest()[:8]
+            slugs[name] = f"{slug}-{code}".strip("-")
+    return slugs
 
 
 def _plain(name: str) -> str:
     text = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub("[^a-z0-9]+", "-", text).strip("-")[:60].strip("-")
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
 def choose_rows(table: Table, names: Sequence[str] | None) -> list[Row]:
@@ -121,14 +131,12 @@ def check_scale(table: Table, scale: Mapping) -> dict:
         *(resolve_settings(row.architecture, "paper", {}) for row in ours)
     )
     for name, value in scale.items():
-        if name in OPTIONS:
-            raise ValueError(f"{name}={value!r}: it has an option of its own")
         if name in table.varies:
             raise ValueError(
                 f"{name}={value!r}: the rows of Table {table.number} of {table.paper} "
                 "differ in it, so it cannot be one for all: leave it out"
             )
-        check_known("keyword", name, sorted(keywords))
+        check_known("keyword", name, sorted(keywords - OPTIONS))
     return scale
 
 
@@ -179,7 +187,7 @@ def check_embeddings(table: Table, embeddings: str | None) -> str | None:
         return "train" if any(row.vectors for row in table.rows) else None
     if embeddings not in ("train", "none"):
         load_vectors(embeddings, limit=1)  # refuses a file without vectors
-    return corpora.absolute(embeddings)
+    return absolute(embeddings)
 
 
 def embeddings_checksum(embeddings: str | None) -> str | None:
@@ -273,12 +281,12 @@ def add_corpus(plan: Plan, named: bool) -> Corpus:
     Raises:
         ValueError: if the corpus lacks data that the table, or a named row, needs.
     """
-    corpus = corpora.read_corpus(plan.info["reading"])
-    plan.info |= corpora.described(corpus)
+    corpus = read_corpus(plan.info["reading"])
+    plan.info |= described(corpus)
     first = min(job.seed for job in plan.jobs)
-    corpora.hold_out_dev(corpus, plan.table, plan.info["dev_share"], first)
-    corpora.check_corpus(corpus, plan.table, plan.info["punctuation"])
-    missing = corpora.missing_columns(corpus, plan.settings)
+    hold_out_dev(corpus, plan.table, plan.info["dev_share"], first)
+    check_corpus(corpus, plan.table, plan.info["punctuation"])
+    missing = missing_columns(corpus, plan.settings)
     without = [r for r, keys in plan.settings.items() if missing & {*keys["columns"]}]
     kept = [job for job in plan.jobs if job.row not in without]
     if without:
@@ -338,3 +346,143 @@ def jobs_table(plan: Plan) -> str:
         numbers = map(" ".join, seeds.values())
         lines.append([row.name, *numbers, row.architecture, words])
     return aligned(lines)
+
+
+# The corpus, and whether it has what a table needs
+
+CLASSES = "word_class"  # the column that can be learnt
+
+
+def absolute(path: str | None) -> str | None:
+    """Make the path or pattern of existing files absolute; corpus names stay."""
+    if path is None or not (os.path.exists(path) or glob.glob(path)):
+        return path
+    return os.path.abspath(path)
+
+
+def read_corpus(reading: Mapping) -> Corpus:
+    """Read a corpus as every process does.
+
+    Args:
+        reading: path, dev, test, format, errors, options as for `load_corpus`, and
+            trees: whether the reader checks the trees, if its format can.
+    """
+    options = {name: reading[name] for name in ("format", "dev", "test", "errors")}
+    load = load_treebank if reading["trees"] else load_corpus
+    return load(reading["path"], **options | reading["options"])
+
+
+def described(corpus: Corpus) -> dict:
+    """The entries of `reproduction.json` on a corpus and on the first machine."""
+    return {
+        "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
+        "training fingerprint": Corpus(corpus.train).fingerprint(),
+        "fingerprint": corpus.fingerprint(),
+        **surroundings(),
+    }
+
+
+def surroundings() -> dict:
+    """The installed versions and the machine of a job; they may differ between jobs."""
+    return {
+        "versions": {**versions(), "python": platform.python_version()},
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+    }
+
+
+def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -> None:
+    """Move sentences to the development set, if the table or --dev-share says so.
+
+    The share of a table is drawn from the training and development sentences, again for
+    each seed. The share of --dev-share is the same for all seeds.
+    """
+    if None not in (table.held_out, share):
+        raise ValueError(f"--dev-share: the table holds out {table.held_out} itself")
+    if table.held_out is not None:
+        corpus.train, corpus.dev = corpus.train + corpus.dev, []
+        hold_out(corpus, table.held_out, seed)
+    elif share is not None:
+        hold_out(corpus, share, 0)
+
+
+def add_classes(corpus: Corpus, columns: Iterable[str]) -> str | None:
+    """Add word classes learnt from the training sentences, if a model needs them.
+
+    Args:
+        corpus: the corpus, which is changed in place.
+        columns: the columns that the model reads.
+
+    Returns:
+        "corpus" if it has its own word classes, "learnt", or None if none are needed.
+    """
+    if CLASSES not in columns:
+        return None
+    if not lacking(corpus, CLASSES):
+        return "corpus"
+    learnt = WordClasses.learn(corpus.train)
+    for name, sentences in corpus.splits():
+        setattr(corpus, name, learnt.annotate(sentences))
+    return "learnt"
+
+
+def lacking(corpus: Corpus, column: str) -> bool:
+    return any(
+        column not in sentence.columns
+        for _, sentences in corpus.splits()
+        for sentence in sentences
+        if sentence.tokens
+    )
+
+
+def check_corpus(corpus: Corpus, table: Table, punctuation: str) -> None:
+    """Check that all jobs can train on a corpus and measure every figure.
+
+    Args:
+        corpus: the corpus, after `hold_out_dev`.
+        punctuation: as in `attachment_scores`, for parsers.
+
+    Raises:
+        ValueError: if something is missing; the message names the remedy.
+    """
+    if not corpus.dev:
+        raise ValueError(
+            f"{corpus.name} has no development sentences, on which the best epoch is "
+            "chosen: give --dev FILE, or --dev-share 0.1 of the training sentences"
+        )
+    if not corpus.test and any(column.split == "test" for column in table.columns):
+        raise ValueError(
+            f"{corpus.name} has no test sentences, on which Table {table.number} of "
+            f"{table.paper} measures: give --test FILE"
+        )
+    for name, sentences in corpus.splits():
+        try:
+            if is_of_parsers(table):
+                trees_of(sentences)
+                gold = [
+                    [sentence.columns[column] for sentence in sentences]
+                    for column in ("head", "deprel")
+                ]
+                attachment_scores(sentences, *gold, punctuation=punctuation)
+            else:
+                annotated(sentences)
+        except ValueError as error:
+            raise ValueError(f"{corpus.name}, {name}: {error}") from None
+
+
+def is_of_parsers(table: Table) -> bool:
+    return any(column.figure in ("uas", "las") for column in table.columns)
+
+
+def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> set[str]:
+    """Find columns that rows need, and the corpus lacks and cannot learn.
+
+    Args:
+        settings: the settings of each row, by its name.
+    """
+    names = {name for keywords in settings.values() for name in keywords["columns"]}
+    missing = {name for name in names if lacking(corpus, name)}
+    with suppress(ValueError):  # of tags that are no slot labels
+        if CLASSES in missing:
+            WordClasses.learn(corpus.train)
+            missing.remove(CLASSES)
+    return missing
