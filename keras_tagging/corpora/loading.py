@@ -238,18 +238,23 @@ def find_splits(directory: str | Path) -> dict[str, list[Path]]:
         CorpusError: if several files are equally good for a split.
     """
     directory = Path(directory)
-    entries = sorted(
-        entry
-        for entry in directory.iterdir()
-        if not entry.name.startswith(".") and "w-intent" not in entry.name
-    )
-    files = [e for e in entries if e.is_file() and e.suffix.lower() not in NOT_CORPORA]
-    folders = [entry for entry in entries if entry.is_dir()]
-    splits = _by_name(directory, files) or _by_folder(folders) or _ccgbank(directory)
+    named = _by_name(directory, _files_in(directory))
+    splits = named or _by_folder(directory) or _ccgbank(directory)
     if "eval" in splits:
         splits.setdefault("test", splits["eval"])
         del splits["eval"]
     return splits
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+        and not path.name.startswith(".")
+        and "w-intent" not in path.name
+        and path.suffix.lower() not in NOT_CORPORA
+    ]
 
 
 def _split_of(name: str) -> tuple[str | None, str]:
@@ -294,19 +299,13 @@ def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
     return splits
 
 
-def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
+def _by_folder(directory: Path) -> dict[str, list[Path]]:
     splits = {}
-    for folder in folders:
+    for folder in sorted(filter(Path.is_dir, directory.iterdir())):
         split = SPLIT_WORDS.get(folder.name.lower())
         if not split:
             continue
-        files = [
-            file
-            for file in sorted(folder.iterdir())
-            if file.is_file()
-            and not file.name.startswith(".")
-            and file.suffix.lower() not in NOT_CORPORA
-        ]
+        files = _files_in(folder)
         names = {file.name.lower() for file in files}
         if len(missing := {"seq.in", "seq.out"} - names) == 1:
             raise CorpusError(
@@ -321,10 +320,8 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
             continue
         if split in splits:
             names = f"{splits[split][0].parent.name}, {folder.name}"
-            raise CorpusError(
-                f"{folder.parent}: {names} could each be the {split} folder; "
-                f"{THEMSELVES}"
-            )
+            what = f"{names} could each be the {split} folder"
+            raise CorpusError(f"{directory}: {what}; {THEMSELVES}")
         splits[split] = files
     return splits
 

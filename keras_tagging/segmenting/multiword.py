@@ -1,8 +1,8 @@
 """Multiword tokens and their words, as training showed them."""
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from os.path import commonprefix
 
 from keras_tagging.data.surface import Surface
 
@@ -61,11 +61,11 @@ class MultiwordSplitter:
             self.as_written.setdefault(token, words)
             token, words = token.lower(), tuple(word.lower() for word in words)
             self.lowered.setdefault(token, words)
-            size = common(token, words[0])
+            size = len(commonprefix([token, words[0]]))
             if 0 < size < len(token):
                 rest = (words[0][size:], *words[1:])
                 suffixes[token[size:], rest].add(token)
-            size = common(token[::-1], words[-1][::-1])
+            size = len(commonprefix([token[::-1], words[-1][::-1]]))
             if 0 < size < len(token):
                 rest = (*words[:-1], words[-1][:-size])
                 prefixes[token[:-size], rest].add(token)
@@ -117,11 +117,6 @@ def best_rules(
         if len(tokens) >= LEAST_TOKENS:
             best[affix] = max(best.get(affix, (0, ())), (len(tokens), words))
     return best
-
-
-def common(first: str, second: str) -> int:
-    """The length of the beginning that two strings have in common."""
-    return len(os.path.commonprefix([first, second]))
 
 
 def with_case(token: str, words: WordsOfToken) -> list[str]:

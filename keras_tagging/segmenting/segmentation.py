@@ -44,35 +44,20 @@ def _are_joining(codes: np.ndarray) -> np.ndarray:
     return np.isin(codes, joining)
 
 
-def ends_of(
-    symbols: Symbols, surfaces: Sequence[Surface]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The symbol in which each token ends, and its label.
+def targets_of(symbols: Symbols, surfaces: Sequence[Surface]) -> np.ndarray:
+    """The label of each symbol, `(symbols,)` int32; -1 for white space.
 
     Args:
         symbols: those of a document.
         surfaces: of its sentences, with their `start` in it.
-
-    Returns:
-        `(tokens,)` indices and `(tokens,)` labels.
     """
     offsets, labels = [], []
     for surface in surfaces:
         offsets += [end - 1 for _, end in surface.offsets]
         labels += [MULTIWORD if words > 1 else TOKEN for words in surface.words]
         labels[-1] += SENTENCE - TOKEN
-    places = np.searchsorted(symbols.offsets, np.array(offsets, int), "right") - 1
-    return places, np.array(labels, "int32")
-
-
-def targets_of(symbols: Symbols, surfaces: Sequence[Surface]) -> np.ndarray:
-    """The label of each symbol, `(symbols,)` int32; -1 for white space.
-
-    Args:
-        symbols, surfaces: as in `ends_of`.
-    """
     targets = np.full(len(symbols), INSIDE, "int32")
-    places, labels = ends_of(symbols, surfaces)
+    places = np.searchsorted(symbols.offsets, np.array(offsets, int), "right") - 1
     targets[places] = labels
     # white space ends nothing: what it looks like is the `class` of the symbol
     targets[symbols.are_white] = -1
