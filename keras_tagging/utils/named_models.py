@@ -6,7 +6,6 @@ saved model, and `card.json`, which tells its licence and its figures. There may
 `onnx/`, the same model for ONNX Runtime.
 """
 
-import json
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from keras_tagging.utils import limits
+from keras_tagging.utils.stored import read_object
 from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
@@ -80,16 +80,9 @@ class NamedModel:
         """
         path = self._package / "card.json"
         try:
-            with path.open("rb") as stream:
-                content = stream.read(limits.CARD_BYTES + 1)
-            if len(content) > limits.CARD_BYTES:
-                raise ValueError(f"more than {limits.CARD_BYTES:,} bytes")
-            card = json.loads(content)
-            if not isinstance(card, dict):
-                raise ValueError("no object")
-        except (OSError, ValueError, RecursionError) as error:
-            raise ValueError(f"{path}: {error}; {REMEDY}") from None
-        return card
+            return read_object(path, REMEDY, limits.CARD_BYTES)
+        except OSError as error:
+            raise ValueError(f"{path}: {error}: {REMEDY}") from None
 
     def entry(self, key: str) -> str:
         """An entry of the card as text, "-" if there is none."""

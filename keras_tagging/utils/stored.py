@@ -27,20 +27,21 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_object(path: Path, remedy: str) -> dict:
+def read_object(path: Path, remedy: str, most: int = limits.JSON_BYTES) -> dict:
     """The JSON object of a file.
 
     Args:
         path: the file.
         remedy: the remedy in the error message.
+        most: bytes that it may have.
 
     Raises:
         OSError: if the file cannot be opened.
         ValueError: if the file has any other content; the message names it.
     """
     try:
-        if path.stat().st_size > limits.JSON_BYTES:
-            raise ValueError(f"more than {limits.JSON_BYTES:,} bytes")
+        if path.stat().st_size > most:
+            raise ValueError(f"more than {most:,} bytes")
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError(f"a {type(content).__name__} where an object should be")

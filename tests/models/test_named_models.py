@@ -117,7 +117,7 @@ def test_the_folder_of_a_distribution_names_its_model(site, tmp_path, monkeypatc
 )
 def test_a_damaged_card_is_told(site, content):
     (site / "card.json").write_bytes(content)
-    with pytest.raises(ValueError, match="card.json: .*; install it again"):
+    with pytest.raises(ValueError, match="card.json: .*install it again"):
         print(installed_models()["tiny"].card)
 
 

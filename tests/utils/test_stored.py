@@ -8,7 +8,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from keras_tagging.utils import limits, stored
 from keras_tagging.utils.stored import StoredArrays, read_object
 
 ARRAYS = {
@@ -120,7 +119,7 @@ def test_a_file_that_is_not_there(tmp_path):
         read_object(tmp_path / "x.json", "")
 
 
-def test_objects(tmp_path, monkeypatch):
+def test_objects(tmp_path):
     path = tmp_path / "x.json"
     path.write_text('{"é": [1]}', encoding="utf-8")
     assert read_object(path, "mend it") == {"é": [1]}
@@ -133,8 +132,6 @@ def test_objects(tmp_path, monkeypatch):
         told = str(caught.value)
         assert told.startswith(f"{path}: is damaged (") and told.endswith("): mend it")
         assert "\n" not in told
-    monkeypatch.setattr(stored.limits, "JSON_BYTES", 10)
-    assert limits.JSON_BYTES == 10
     path.write_text('{"a": "long enough"}')
     with pytest.raises(ValueError, match="more than 10 bytes"):
-        read_object(path, "mend it")
+        read_object(path, "mend it", most=10)
