@@ -13,7 +13,7 @@ from keras_tagging.data.formats.json_lines import flat_fields
 from keras_tagging.data.formats.tables import header_of
 from keras_tagging.data.html import arcs_of
 from keras_tagging.data.named_columns import field_of
-from keras_tagging.data.records import Malformed, sentence_of
+from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import (
     Corpus,
     Sentence,
@@ -183,25 +183,19 @@ def from_dataset(
     for number, row in enumerate(dataset, 1):
         try:
             fields = flat_fields(number, row)
-        except Malformed as error:
-            text = f"record {number}: {error.what}; {error.remedy}"
-            raise ValueError(text) from None
-        if fields is None:
-            continue
-        wanted = [tokens, *columns, *([tags] if tags else [])]
-        wanted += (name for name in fields if name not in row)  # of annotate
-        lists = {}
-        for name in dict.fromkeys([*wanted, "tags"]):
-            if fields.get(name) is not None:
-                where = f"record {number}, {name!r}"
-                lists[name] = _labels(fields[name], names_of.get(name), where)
-            elif name in wanted:
-                listed = ", ".join(map(repr, fields))
-                raise ValueError(f"record {number} has no {name!r}: it has {listed}")
-        words, labels = lists.pop(tokens), lists.pop(tags or "tags", None)
-        lists.pop("tags", None)
-        further = {field_of(name): values for name, values in lists.items()}
-        try:
+            if fields is None:
+                continue
+            wanted = [tokens, *columns, *([tags] if tags else [])]
+            wanted += (name for name in fields if name not in row)  # of annotate
+            lists = {}
+            for name in dict.fromkeys([*wanted, "tags"]):
+                if fields.get(name) is not None:
+                    lists[name] = _labels(fields[name], names_of.get(name), repr(name))
+                elif name in wanted:
+                    raise ValueError(f"no {name!r}: it has {', '.join(fields)}")
+            words, labels = lists.pop(tokens), lists.pop(tags or "tags", None)
+            lists.pop("tags", None)
+            further = {field_of(name): values for name, values in lists.items()}
             sentences.append(sentence_of(words, labels, further))
         except ValueError as error:
             raise ValueError(f"record {number}: {error}") from None

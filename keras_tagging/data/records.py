@@ -39,12 +39,15 @@ class Malformed(ValueError):
         super().__init__(line, what, remedy)
         self.line, self.what, self.remedy = line, what, remedy
 
+    def __str__(self):
+        return f"{self.what}; {self.remedy}"
+
 
 Line = tuple[int, str | UnicodeDecodeError | Malformed]
 
 
 def message(name: str, problem: Malformed, hint: str = "") -> str:
-    return f"{name}:{problem.line}: {problem.what}; {problem.remedy}{hint}"
+    return f"{name}:{problem.line}: {problem}{hint}"
 
 
 def split_blanks(text: str) -> list[str]:

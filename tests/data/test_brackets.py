@@ -1,11 +1,10 @@
 import io
-import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_tagging.data import CorpusError, Sentence, read
+from keras_tagging.data import Sentence, read
 from keras_tagging.data.formats.brackets import unescaped
 from keras_tagging.data.normalisation import to_nfc
 
@@ -87,36 +86,6 @@ def test_a_sentence_of_traces_is_empty():
 )
 def test_escapes(word, text):
     assert unescaped(word) == text
-
-
-GOOD = "( (S\n  (NN a)))\n"
-# format, text, malformed line, what is wrong, sentences that remain
-MALFORMED = {
-    "open": ("mrg", "( (S\n  (NN a))\n" + GOOD, 1, "1 brackets of the tree that", 1),
-    "closed": ("mrg", "( (S (NN a))))\n" + GOOD, 1, "goes on with ')' here", 1),
-    "two words": ("mrg", "( (S (NN a)\n (NN b c)))\n", 2, "goes on with 'c'", 0),
-    "word last": ("mrg", "( (S (NN b) a))\n" + GOOD, 1, "goes on with '", 1),
-    "text": ("mrg", "a word\n" + GOOD, 1, "goes on with 'a'", 1),
-    "two trees": ("mrg", "( (S (NN a))) (S (NN b))\n", 1, "trees share a line", 0),
-    "no tag": ("pos", "a/NN b\n====\n", 1, "'b' is not word/TAG", 0),
-    "empty tag": ("pos", "a/NN\nb/\n======\nc/NN\n", 2, "'b/' is not word/TAG", 1),
-    "not closed": ("pos", "[ a/NN\n======\nc/NN\n", 1, "the end does not match", 1),
-    "twice": ("pos", "[ [ a/NN ] ]\n======\nc/NN\n", 1, "[ does not match", 1),
-}
-
-
-@pytest.mark.parametrize("case", MALFORMED)
-def test_malformed_input(tmp_path, case):
-    format, text, line, what, remaining = MALFORMED[case]
-    path = tmp_path / "wsj_0001"
-    path.write_text(text, "utf-8")
-    with pytest.raises(CorpusError, match=re.escape(what)) as caught:
-        list(read(path, format))
-    assert re.fullmatch(rf"{path}:{line}: [^;]+; .+", str(caught.value))
-    skipped = []
-    left = list(read(path, format, errors="skip", skipped=skipped))
-    assert len(left) == remaining
-    assert skipped[0] == str(caught.value)
 
 
 checked = settings(max_examples=30, deadline=None, database=None)

@@ -127,7 +127,7 @@ def test_labels_of_classes():
         ValueError, match="name the field of tags, tags=: there are 'po"
     ):
         from_dataset(several)
-    with pytest.raises(ValueError, match="record 1, 'ner_tags': 1 has no name; give"):
+    with pytest.raises(ValueError, match="record 1: 'ner_tags': 1 has no name; give"):
         from_dataset(ROWS, tags="ner_tags")
     with pytest.raises(ValueError, match="^record 2: 1 tokens but 2 tags"):
         from_dataset([{"tokens": ["a"]}, {"tokens": ["a"], "tags": ["X", "Y"]}])
@@ -136,7 +136,7 @@ def test_labels_of_classes():
     frame = {"sentence": [1, 1], "token": ["a", "b"], "tag": [0, 2]}
     own = frame | {"tag": list(np.array([0, 2]))}
     assert from_dataframe(own, names=NER)[0].tags == ["O", "I-PER"]
-    with pytest.raises(ValueError, match="record 1 has no 'words': it has 'id', 'tok"):
+    with pytest.raises(ValueError, match="record 1: no 'words': it has id, tok"):
         from_dataset(ROWS, tokens="words")
 
 

