@@ -101,7 +101,8 @@ def load_corpus(
             )
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
-    is_directory = isinstance(path, str | Path) and Path(path).is_dir()
+    is_one = isinstance(path, str | Path)
+    is_directory = is_one and Path(path).is_dir()
     if is_public(path):
         files.update({split: [file] for split, file in locate(path).items()})
         if format in (None, PUBLIC[path].format):
@@ -155,7 +156,7 @@ def load_corpus(
     used = {split: [str(file) for file in paths] for split, paths in files.items()}
     return Corpus(
         **splits,
-        name=_label(path),
+        name=str(path) if is_one else ", ".join(map(str, path or ())),
         format=format,
         skipped=skipped,
         files=used,
@@ -206,12 +207,6 @@ def _language(files: list[Path]) -> str:
 def is_public(path) -> bool:
     """Whether this is the name of a public corpus, and not of a file or directory."""
     return isinstance(path, str) and path in PUBLIC and not Path(path).exists()
-
-
-def _label(path: Files | None) -> str:
-    if path is None or isinstance(path, str | Path):
-        return str(path or "")
-    return ", ".join(map(str, path))
 
 
 def _expand(files: Files) -> list[Path]:

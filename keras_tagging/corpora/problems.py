@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
@@ -193,7 +193,11 @@ def find_damage(
                 yield from _in_file(file, encoding, corpus.format.startswith("conll"))
             continue
         for number, sentence in enumerate(sentences, 1):
-            for kind, what in _each([*sentence.tokens, *(sentence.tags or ())]):
+            first: dict[str, str] = {}
+            for text in [*sentence.tokens, *(sentence.tags or ())]:
+                for kind, what in damage(text):
+                    first.setdefault(kind, what)
+            for kind, what in first.items():
                 yield kind, f"{split}, sentence {number}", what
 
 
@@ -209,16 +213,6 @@ def _in_file(file: str, encoding: str | None, has_comments: bool):
             elif not (has_comments and line.startswith("# ")):
                 for kind, what in damage(line.replace("\t", " ")):
                     yield kind, where, what
-
-
-def _each(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The first damage of each kind in several texts."""
-    seen = set()
-    for text in texts:
-        for kind, what in damage(text):
-            if kind not in seen:
-                seen.add(kind)
-                yield kind, what
 
 
 def refuse_one_label(

@@ -7,7 +7,7 @@ stands in a batch.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -155,9 +155,11 @@ class TokenFeatures:
             for value, count in zip(forms[-1].numpy().tolist(), repeats, strict=True):
                 counter[value] += count
         for name, counter in counts.items():
-            words = Counter({word.decode(): n for word, n in counter.items()})
-            if name == "letters":
-                words = _count_letters(words)
+            words = Counter()
+            for word, count in counter.items():
+                word = word.decode()
+                for form in word if name == "letters" else [word]:
+                    words[form] += count
             least = self.settings.word_min_count if name == "word" else 1
             vocabularies[name] = count_vocabulary(words, least)
         if "vector" in self.names:
@@ -377,15 +379,6 @@ def without_middle(text: tf.Tensor, most: int) -> tf.Tensor:
     head = tf.strings.substr(text, tf.zeros_like(length), whole, "UTF8_CHAR")
     tail = tf.strings.substr(text, start, length - start, "UTF8_CHAR")
     return tf.strings.join([head, tail])
-
-
-def _count_letters(tokens: Mapping[str, int]) -> Counter:
-    """How often each character occurs, from how often each token does."""
-    counts = Counter()
-    for token, count in tokens.items():
-        for letter in token:
-            counts[letter] += count
-    return counts
 
 
 def letters_of_distinct(text: tf.Tensor, table) -> tuple[tf.Tensor, tf.Tensor]:

@@ -54,7 +54,10 @@ def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
         return
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     if find_spec("tensorflow") is None:
-        if layers_alone and _backend() != "tensorflow":
+        keras = sys.modules.get("keras")
+        named = os.environ.get("KERAS_BACKEND", "tensorflow")
+        backend = keras.backend.backend() if keras else named
+        if layers_alone and backend != "tensorflow":
             return
         raise ImportError(
             "TensorFlow is not installed, and this needs it: pip install tensorflow "
@@ -68,14 +71,6 @@ def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(1)
         tf.get_logger().setLevel("ERROR")  # it warns about many networks in a process
-
-
-def _backend() -> str:
-    """The name of Keras' backend, or of what it will be."""
-    keras = sys.modules.get("keras")
-    if keras is not None:
-        return keras.backend.backend()
-    return os.environ.get("KERAS_BACKEND", "tensorflow")
 
 
 @contextmanager
