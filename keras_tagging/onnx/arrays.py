@@ -9,6 +9,7 @@ from functools import partialmethod
 from typing import Any, NamedTuple
 
 import numpy as np
+from onnx import helper, numpy_helper
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
 
@@ -106,18 +107,23 @@ class Arrays:
 
     def input(self, name: str, dtype: str, axes: Sequence) -> "Array":
         """An input of the graph; axes of unknown length have names."""
-        self.builder.input(name, dtype, axes)
+        self.builder.inputs.append(value_info(name, dtype, axes))
         shape = tuple(n if isinstance(n, int) else None for n in axes)
         return Array(self, name, dtype, shape)
 
     def switch(self, name: str) -> "Array":
-        """A boolean input that need not be given, and is then True."""
-        self.builder.switch(name)
-        return Array(self, name, "bool", ())
+        """A boolean input that need not be given, and is then True.
+
+        It is a constant that is listed among the inputs as well.
+        """
+        value = numpy_helper.from_array(np.array(True), name)
+        self.builder.initializers.append(value)
+        return self.input(name, "bool", ())
 
     def output(self, name: str, x: "Array", axes: Sequence) -> None:
         """An output of the graph, which is an array of it."""
-        self.builder.output(name, x.name, x.dtype, axes)
+        self.builder.nodes().append(helper.make_node("Identity", [x.name], [name]))
+        self.builder.outputs.append(value_info(name, x.dtype, axes))
 
     def body(self, inputs: Sequence["Array"], make, loops: bool = False):
         """The graph inside a loop or a branch: see `Builder.body`.

@@ -86,10 +86,6 @@ class Builder:
             place -= 1
         return place
 
-    def input(self, name: str, dtype: str, axes: Sequence) -> None:
-        """An input of the whole graph: its axes are numbers, or have names."""
-        self.inputs.append(value_info(name, dtype, axes))
-
     def constant(self, values: np.ndarray, source: object = None) -> str:
         """The name of a constant.
 
@@ -115,19 +111,6 @@ class Builder:
                 self.initializers.append(_tensor(name, values))
             self._constants[key] = name, values, source
         return self._constants[key][0]
-
-    def switch(self, name: str) -> None:
-        """A boolean input of the whole graph that need not be given, and is then True.
-
-        It is a constant that is listed among the inputs as well.
-        """
-        self.initializers.append(_tensor(name, np.array(True)))
-        self.input(name, "bool", ())
-
-    def output(self, name: str, value: str, dtype: str, axes: Sequence) -> None:
-        """An output of the whole graph, which has the value of this name."""
-        self.nodes().append(helper.make_node("Identity", [value], [name]))
-        self.outputs.append(value_info(name, dtype, axes))
 
     def name(self, of: str) -> str:
         """A name that nothing has."""

@@ -109,7 +109,7 @@ def folder(train_sentences, tmp_path_factory):
     parser = random_parser(tags="pos")
     models = segmenter, randomize(labels), parser
     pipeline = Pipeline(*models, entities=randomize(entities))
-    pipeline.metadata = {"corpus": {"name": "ud-en-ewt"}}
+    pipeline.metadata = {"corpus": {"name": "ud-en-ewt", "language": "en"}}
     pipeline.export(path, format="onnx")
     return path
 
