@@ -60,7 +60,7 @@ def tagger(name, train, tables=WORDS_ONLY, **options):
     Of all tables of the defaults the text takes most of an export.
     """
     known = ARCHITECTURES[name].keywords
-    given = TINY | {"num_layers": 3} | tables | options
+    given = TINY | {"num_layers": 2} | tables | options
     given = {k: v for k, v in given.items() if k in known or k in ("seed", "recipe")}
     model = keras_tagging.build(name, **given)
     model.adapt(train)

@@ -89,8 +89,6 @@ def check_batches_of_any_size_with_junk_in_the_padding(found, expected):
 def test_every_network(case, train_sentences, tmp_path):
     name, options = NETWORKS[case]
     tables = {} if "recipe" in options else WORDS_ONLY  # its own
-    # three layers are above
-    options = {"num_layers": 2} | options
     model = eager(tagger(name, train_sentences, tables, **options))
     assert_same(exported(model, tmp_path), model, SHORT[:60])
 

@@ -66,10 +66,11 @@ CELLS = {
     "skip gates": ("skip-bilstm", {"skip": "gates", "gate": None}, {}),
     "highway peepholes": ("highway-bilstm", {"peepholes": True}, {}),
     "rhn coupled": ("rhn", {"coupled": True, "output_gate": False}, {}),
+    # c of two layers below is read from the third layer on
     "mixed block": (
         "shortcut-bilstm",
         {"self_connection": True, "cell_shortcut": True},
-        {},
+        {"num_layers": 3},
     ),
     **{
         f"shortcut {gate}": ("shortcut-bilstm", {"gate": gate, **places}, {})
@@ -93,7 +94,8 @@ def stacks():
     mask = ops.not_equal(inputs[:, :, 0], 0)
     outputs = {}
     for case, (name, options, more) in CELLS.items():
-        settings = architecture(name).settings("fast", num_layers=3, **options, **more)
+        more = {"num_layers": 2} | more
+        settings = architecture(name).settings("fast", **options, **more)
         layer = BidirectionalStack(
             settings.cell(5, seed=1),
             num_layers=settings.network.num_layers,

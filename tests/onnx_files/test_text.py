@@ -104,10 +104,12 @@ def test_ids_are_those_of_tensorflow(name):
     assert differing(session, features, WORDS, alone=True) == []
 
 
-def test_every_character_of_unicode():
+def test_characters_of_all_planes():
+    """Every one of the first, where nearly all letters are."""
     features = TokenFeatures(normalise="wu", shapes=True, suffixes=(1,))
     features.adapt({"tokens": [*PLANES[:0x2000]]})
-    assert differing(graph(features), features, [*PLANES]) == []
+    characters = [*PLANES[:0x20000], *PLANES[0x20000::16]]
+    assert differing(graph(features), features, characters) == []
 
 
 def test_a_sigma_that_training_has_at_the_end_of_words_only():
