@@ -8,7 +8,7 @@ import lzma
 import sys
 import zlib
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -99,31 +99,22 @@ def first_lines(lines: Iterable[Line]) -> list[Line]:
     return head
 
 
-def _lines(path, name, encoding, raw):
-    count = 0
-    with closing(_read(path, name, encoding)) as batches:
-        for lines, end, is_plain in batches:
-            numbered = enumerate(lines, count + 1)
-            if count and is_plain and not raw:  # nearly always
-                yield from numbered
-            else:
-                for number, line in numbered:
-                    if isinstance(line, tuple):
-                        line = Malformed(number, *line)
-                    elif raw and isinstance(line, str):
-                        line += end
-                    yield (number, line) if raw else content((number, line))
-            count += len(lines)
-
-
-def _read(path, name: str, encoding: str | None):
-    """`_batches` of a file; an error that concerns the rest of it is a CorpusError."""
+def _lines(path, name: str, encoding: str | None, raw: bool):
     count = 0
     with _opened(path, encoding) as (stream, encoding):
         try:
-            for batch in _batches(_chunks(stream, encoding), encoding):
-                yield batch
-                count += len(batch[0])
+            for lines, end, is_plain in _batches(_chunks(stream, encoding), encoding):
+                numbered = enumerate(lines, count + 1)
+                if count and is_plain and not raw:  # nearly always
+                    yield from numbered
+                else:
+                    for number, line in numbered:
+                        if isinstance(line, tuple):
+                            line = Malformed(number, *line)
+                        elif raw and isinstance(line, str):
+                            line += end
+                        yield (number, line) if raw else content((number, line))
+                count += len(lines)
         # the first three come from streams that somebody else has opened
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
             raise damaged(f"{name}:{count + 1}", error) from None
@@ -135,8 +126,10 @@ def _opened(path: str | Path | IO, encoding: str | None):
     if str(path) == "-":
         path = getattr(sys.stdin, "buffer", sys.stdin)
     if isinstance(path, str | Path):
-        is_compressed = str(path).lower().endswith(".gz")
-        context = open_gzip(path) if is_compressed else open(path, "rb")
+        context = open(path, "rb")
+        if str(path).lower().endswith(".gz"):
+            unpacked = Decompressed(str(path), context, GZIP)
+            context = io.BufferedReader(unpacked, BLOCK)
     else:
         # A text stream has its own line ends: read the bytes below it if possible.
         encoding = encoding or getattr(path, "encoding", None)
@@ -263,12 +256,6 @@ DECODERS = {
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
 TAR = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
 ARCHIVES = (".zip", *TAR)
-
-
-def open_gzip(path: str | Path) -> io.BufferedReader:
-    """The content of a `.gz` file; `Decompressed` lists the errors."""
-    file = open(path, "rb")  # noqa: SIM115
-    return io.BufferedReader(Decompressed(str(path), file, GZIP), BLOCK)
 
 
 class Decompressed(io.RawIOBase):

@@ -294,23 +294,18 @@ def _entities(lines: Iterable[Line], name: str) -> list[tuple]:
     """Places, label, identifier and text of each entity, in the order of the text."""
     entities = []
     for number, line in lines:
-        problem = None
         if not isinstance(line, str):
-            problem = unread(number, line)
-        elif line.startswith("T"):
-            match = _ENTITY.fullmatch(line)
-            places = match and list(map(_PLACE.fullmatch, match[3].split(";")))
-            if not match or None in places:
-                what = f"{line[:60]!r} is no entity"
-                problem = Malformed(number, what, "write T1, a tab, label, start, end")
-            elif len(entities) == limits.ANNOTATIONS:
-                what = f"more than {limits.ANNOTATIONS:,} entities"
-                problem = Malformed(number, what, "cut the document")
-            else:
-                places = [(int(place[1]), int(place[2])) for place in places]
-                entities.append((places, match[2], match[1], match[4]))
-        if problem is not None:
-            raise CorpusError(message(name, problem))
+            raise CorpusError(message(name, unread(number, line)))
+        if not line.startswith("T"):
+            continue
+        match = _ENTITY.fullmatch(line)
+        places = match and list(map(_PLACE.fullmatch, match[3].split(";")))
+        if not match or None in places or len(entities) == limits.ANNOTATIONS:
+            what = f"{line[:60]!r} is no entity, or one of over {limits.ANNOTATIONS:,}"
+            remedy = "write T1, a tab, label, start, end"
+            raise CorpusError(f"{name}:{number}: {what}; {remedy}")
+        places = [(int(place[1]), int(place[2])) for place in places]
+        entities.append((places, match[2], match[1], match[4]))
     return sorted(entities, key=lambda entity: entity[0])
 
 

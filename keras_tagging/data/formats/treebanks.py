@@ -71,9 +71,15 @@ def conllu(
             sentences of a file are one text; before `# newpar` and `# newdoc` is a
             blank line.
     """
-    if surface:
-        return _with_surfaces(lines, tag, trees)
-    return parse_each(blocks(lines), _parser("CoNLL-U", tag, trees))
+    parse = _parser("CoNLL-U", tag, trees)
+    if not surface:
+        return parse_each(blocks(lines), parse)
+
+    def parse_tokens(block: list[Line]) -> tuple | None:
+        sentence = parse(block)
+        return sentence and (sentence, [line for _, line in block], tokens_of(block))
+
+    return with_surfaces(parse_each(blocks(lines), parse_tokens))
 
 
 def conllx(
@@ -145,17 +151,6 @@ def _derived(sentence: Sentence, block: list[Line]) -> Sentence:
         what = f"the derivation has other words than the rows: {' '.join(words)[:60]!r}"
         raise Malformed(number, what, "write that of these words, or leave it out")
     return replace(sentence, tags=list(tags), derivation=derivation)
-
-
-def _with_surfaces(lines, tag, trees):
-    """The sentences with their surfaces, each when the next one is known."""
-    parse = _parser("CoNLL-U", tag, trees)
-
-    def parse_tokens(block: list[Line]) -> tuple | None:
-        sentence = parse(block)
-        return sentence and (sentence, [line for _, line in block], tokens_of(block))
-
-    return with_surfaces(parse_each(blocks(lines), parse_tokens))
 
 
 def is_no_word(line: str) -> bool:
