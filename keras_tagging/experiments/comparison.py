@@ -14,6 +14,7 @@ from keras_tagging.metrics import looks_like_chunks, paired_permutation
 from keras_tagging.metrics.significance import BY_TOKENS, F1, figure_of, is_limit
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.pipelines.any_model import load
+from keras_tagging.utils.suggestions import check_known
 
 
 def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> float:
@@ -144,6 +145,9 @@ def compare(
     derived = kinds.of(first[0]).learns == "derivations"
     sentences = first[0].annotated(_sentences(corpus, split, derived))
     figure = figure or _default_figure(first[0])
+    check_known("figure", figure, kinds.of(first[0]).figures)
+    if figure in ("word", "sent") and beta is None:
+        raise ValueError(f"{figure} needs a level: beta=0.075 or another")
     if beta is not None and figure not in ("word", "sent"):
         raise ValueError(f"{figure} has no levels, so no beta: word and sent have them")
     finest = "tokens" if figure in BY_TOKENS else "sentences"
@@ -151,7 +155,7 @@ def compare(
     if units not in ("sentences", finest):
         allowed = " or ".join(dict.fromkeys(("sentences", finest)))
         raise ValueError(f"{figure} is tested by {allowed}, not by {units}")
-    if figure == "f1" and figure in kinds.of(first[0]).figures:
+    if figure == "f1":
         inventories = [{tag for s in sentences for tag in s.tags}]
         inventories += [model.tags for model in first + second]
         if not any(map(looks_like_chunks, inventories)):

@@ -115,11 +115,16 @@ class Deriving(Predictor):
         ranked = self.decoder.derive(words, pos, *arrays, beta, nbest, **more)
         return [(with_derivation(sentence, made), score) for made, score in ranked]
 
-    def measured(self, sentences, *calls) -> dict[str, float]:
+    def measured(self, sentences, *calls, search=True) -> dict[str, float]:
         """The figures on sentences with derivations: see `metrics.derivation_scores`.
 
         `accuracy` is that of the network's best category of each word, before there is
         a derivation; `supertags` that of the derivation.
+
+        Args:
+            sentences: sentences with derivations.
+            *calls: for a model with Keras its `NetworkCalls`.
+            search: False for the figures of single words alone.
         """
         from keras_tagging.metrics.derivations import (  # half a second
             derivation_counts,
@@ -127,27 +132,20 @@ class Deriving(Predictor):
         )
 
         sentences = with_derivations(sentences)
-        names = [*dict.fromkeys([*self.reads, *self.of_words])]
+        names = [*dict.fromkeys([*(self.reads if search else ()), *self.of_words])]
 
         def both(sentence, outputs):
-            [(annotated, _)] = self._search(sentence, outputs)
-            return annotated.derivation, [outputs[name] for name in self.of_words]
+            made = self._search(sentence, outputs)[0][0].derivation if search else None
+            return made, [outputs[name] for name in self.of_words]
 
         rows = self.decode(sentences, names, both, len(self.tags), *calls)
+        figures = self._of_words(sentences, [outputs for _, outputs in rows])
+        if not search:
+            return figures
         gold = [s.derivation for s in sentences if len(s)]
         made = [derivation for derivation, _ in rows if derivation is not None]
-        figures = scores_of(derivation_counts(gold, made))._asdict()
-        figures |= self._of_words(sentences, [outputs for _, outputs in rows])
+        figures |= scores_of(derivation_counts(gold, made))._asdict()
         return {name: float(figures[name]) for name in self.figures}
-
-    def measured_words(self, sentences, *calls) -> dict[str, float]:
-        """The figures of single words alone, for which nothing is searched."""
-
-        def scores(sentence, outputs):
-            return [outputs[name] for name in self.of_words]
-
-        rows = self.decode(sentences, self.of_words, scores, len(self.tags), *calls)
-        return self._of_words(sentences, rows)
 
     def _of_words(self, sentences, scores) -> dict[str, float]:
         right = np.zeros(3, int)

@@ -201,22 +201,20 @@ class Tagging(Predictor):
 
     def decode_row(self, sentence, names, outputs):
         """See `Predictor.decode_row`: labels as `tag` gives them."""
-        chosen = {}
-        if self.row_outputs(names):
-            ruled = [column.output_names for column in self._ruled_columns]
-            values = any(of_column["probabilities"] in names for of_column in ruled)
-            chosen = self._chosen(sentence.tokens, outputs, values)
-        rows = super().decode_row(sentence, names, outputs)
+        rows, tokens = super().decode_row(sentence, names, outputs), sentence.tokens
+        is_ruled = self.row_outputs(names)
+        chosen = self._chosen(tokens, outputs, values=True) if is_ruled else {}
         for column in self.label_columns:
-            names, tokens = column.output_names, sentence.tokens
+            tags, top = (column.output_names[base] for base in ("tags", "top_tags"))
             if column.name in chosen:
                 pair = zip(("tags", "probabilities"), chosen[column.name], strict=True)
-                rows |= {names[base]: x for base, x in pair if names[base] in rows}
-            elif column.scripts and names["tags"] in rows:
-                rows[names["tags"]] = lemmas_of(tokens, rows[names["tags"]])
-            if column.scripts and names["top_tags"] in rows:
-                ranked = zip(tokens, rows[names["top_tags"]], strict=True)
-                rows[names["top_tags"]] = [
+                made = {column.output_names[base]: row for base, row in pair}
+                rows |= {name: row for name, row in made.items() if name in rows}
+            elif tags in rows:
+                rows[tags] = column.shown(rows[tags], tokens)
+            if column.scripts and top in rows:
+                ranked = zip(tokens, rows[top], strict=True)
+                rows[top] = [
                     lemmas_of([token] * len(row), row) for token, row in ranked
                 ]
         return rows

@@ -1,6 +1,6 @@
 """Keras' `evaluate` and `predict`, for sentences."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import keras
 import numpy as np
@@ -28,26 +28,11 @@ class NetworkCalls:
     """
 
     def __init__(self, count=0, batch_size=None, verbose="auto"):
-        self.batch_size = None
+        self.count, self.batch_size, self.bar = count, None, None
         if batch_size is not None:
             self.batch_size = checked("batch_size", batch_size, Positive, None)
-        self.count = count
-        self.bar = None
         if verbose in (1, 2):
             self.bar = keras.utils.Progbar(count, verbose=verbose, unit_name="sentence")
-
-    def sizes(self, token_budget: int) -> dict[str, int]:
-        """The keyword of `plan_batches` for the size of a batch."""
-        if self.batch_size is None:
-            return {"token_budget": token_budget}
-        return {"batch_size": self.batch_size}
-
-    def plan(self, lengths: np.ndarray, token_budget: int) -> Iterator[np.ndarray]:
-        """The output of `plan_batches`; each batch counts as done with the next one."""
-        for chosen in plan_batches(lengths, **self.sizes(token_budget)):
-            yield chosen
-            if self.bar:
-                self.bar.add(len(chosen))
 
     def end(self, figures: Mapping[str, float] | None = None) -> None:
         """Complete the bar: sentences without a token are in no batch."""
@@ -191,12 +176,16 @@ class SentenceCalls(keras.Model, Predictor):
             steps. An empty sentence is in no batch.
         """
         lengths = round_up(encoded.lengths, self.length_multiple)
-        sizes = calls.sizes(self.batch_tokens)
-        for chosen in calls.plan(lengths, self.batch_tokens):
+        sizes = {"token_budget": self.batch_tokens}
+        if calls.batch_size:
+            sizes = {"batch_size": calls.batch_size}
+        for chosen in plan_batches(lengths, **sizes):
             ids, _, _ = encoded.batch(
                 chosen, self.length_multiple, devices=self.devices, **sizes
             )
             yield chosen, self.predict_on_batch(ids)
+            if calls.bar:
+                calls.bar.add(len(chosen))
 
     def output_arrays(self, outputs, names) -> list[np.ndarray]:
         """The outputs of these names, from those of the network for a batch.

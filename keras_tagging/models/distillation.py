@@ -35,7 +35,7 @@ FORMAT = 1
 TOP_K = 8
 #: the moves of a parser are a column whose name begins so, and has its system
 MOVES = "moves:"
-REMEDY = "make them again with SoftTargets.of(teacher, sentences)"
+REMEDY = "remove it, and make them again with SoftTargets.of(teacher, sentences)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class SoftTargets:
         if fingerprint_of(sentences, self.has_moves) != self.fingerprint:
             raise ValueError(
                 f"the soft targets are of {len(self):,} other sentences than these "
-                f"{len(sentences):,}, or of another order of them: {REMEDY}"
+                f"{len(sentences):,}, or of another order of them: make them again"
             )
 
     def digest(self) -> str:
@@ -532,16 +532,11 @@ class Teacher:
             shared = {*labels} & {*theirs}
             missed = [label for label in labels if label not in shared]
             more = [label for label in theirs if label not in shared]
-            if missed:
+            if missed or more:
                 lines.append(
-                    f"The teacher lacks {len(missed):,} of {len(labels):,} labels in "
-                    f"{column!r} ({some(missed)}), and gives them no probability"
-                )
-            if more:
-                lines.append(
-                    f"{len(more):,} labels of the teacher in {column!r} are none of "
-                    f"the student's ({some(more)}): their probability goes to the "
-                    "others"
+                    f"Labels in {column!r} that the teacher lacks: "
+                    f"{some(missed) or '-'}; those that the student lacks: "
+                    f"{some(more) or '-'}"
                 )
         return lines
 
@@ -558,8 +553,7 @@ class Teacher:
             out: the folder.
 
         Raises:
-            ValueError: if the file in the folder is damaged; the message has the
-                remedy.
+            ValueError: if the file in the folder is damaged.
         """
         # with every column that the teacher may read
         fingerprint = Corpus(sentences).fingerprint(self.model.input_columns)
@@ -572,12 +566,8 @@ class Teacher:
         text = None
         if self.text is not None:
             text = Unlabelled(self.model, self.text, self.watch)
-        try:
-            targets = SoftTargets.load(path)
-        except ValueError as error:
-            raise ValueError(f"{error}; remove the file for that") from error
         return {
-            "soft_targets": targets,
+            "soft_targets": SoftTargets.load(path),
             "soft_weight": self.weight,
             "temperature": self.temperature,
             "unlabelled": text,

@@ -21,7 +21,6 @@ from keras_tagging.training.callbacks import (
     EpochOrder,
     FeedbackShare,
     HalvingDecay,
-    LinearDecay,
     TrainingLog,
     Validation,
     mode_of,
@@ -117,11 +116,9 @@ class TrainedOnSentences(SentenceCalls):
 
         # sentences
         x = with_targets(x, y, self.column_names)
-        weights, distillation = Weights(sample_weight, class_weight), None
-        if weights:
-            self.check_weights(weights)
+        weighted, distillation = sample_weight is not None or class_weight, None
         if soft_targets is not None:
-            if weights or validation_split:
+            if weighted or validation_split:
                 raise ValueError(
                     "soft targets are of all sentences, and weighted by soft_weight: "
                     "leave class_weight, sample_weight and validation_split out"
@@ -136,10 +133,12 @@ class TrainedOnSentences(SentenceCalls):
                 "soft_targets= too, those of the teacher for the training sentences"
             )
         sentences = self.annotated(x)
-        weights.check(sentences, fitting.token_budget is None and fitting.batch_size)
-        if validation_split and validation_data:
-            raise ValueError("give validation_data or validation_split, not both")
-        if validation_split:
+        if sample_weight is not None and len(sample_weight) != len(sentences):
+            raise ValueError(
+                f"{len(sentences):,} sentences, but sample_weight has "
+                f"{len(sample_weight):,}: give one number, or one list, a sentence"
+            )
+        if validation_split and not validation_data:
             sentences, dev = held_out(sentences, validation_split)
         else:
             dev = self.annotated(development(validation_data, self.column_names))
@@ -151,14 +150,30 @@ class TrainedOnSentences(SentenceCalls):
             self.optimizer.build(self.trainable_variables)
         self.check_development(dev)
         figures = self.figures_in_training or self.figures
-        watched = self.default_monitor if dev and monitor is None else monitor
-        has_metrics = bool(self.objectives().get("weighted_metrics"))
-        check_fitting(figures, bool(dev), fitting.decay, watched, patience, has_metrics)
+        halves = True if fitting.decay == "halve" else None
+        needs_dev = {"patience": patience, "monitor": monitor, "decay='halve'": halves}
+        for name, value in needs_dev.items():
+            if value is not None and not dev:
+                raise ValueError(f"{name} needs validation_data to watch")
+        watched = monitor or self.default_monitor
+        if dev:
+            possible = [*(f"val_{name}" for name in figures), "loss"]
+            if self.objectives().get("weighted_metrics"):
+                possible += ["accuracy", "cross_entropy"]
+            check_known("monitor", watched, possible)
 
         # batches
         of_tokens = None
-        if weights:
-            of_tokens = weights.of_tokens(sentences, getattr(self, "label_columns", ()))
+        if weighted:
+            of_tokens = self.token_weights(sentences, sample_weight, class_weight or {})
+        if of_tokens and fitting.batch_size == 1 and fitting.token_budget is None:
+            of_sentences = [{*part.tolist()} - {0.0} for part in of_tokens]
+            if max(map(len, of_sentences)) < 2 <= len(set().union(*of_sentences)):
+                raise ValueError(
+                    "sample_weight has no effect in batches of one sentence, whose "
+                    "loss is the mean of its own tokens: give batch_size= or "
+                    "token_budget=, or a weight a token"
+                )
         sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         state = resume and Path(resume) / "resume.npz"
         resumed = bool(state) and state.exists()
@@ -192,11 +207,14 @@ class TrainedOnSentences(SentenceCalls):
             plateau = keras.callbacks.ReduceLROnPlateau  # it would have no effect
             if any(isinstance(x, plateau) for x in keras.tree.flatten(callbacks or [])):
                 raise ValueError("ReduceLROnPlateau needs build(..., decay=None)")
-            first.append(LinearDecay(fitting.epochs, rate))
+
+            def falling(epoch, _):
+                return rate * (1 - epoch / fitting.epochs)
+
+            first.append(keras.callbacks.LearningRateScheduler(falling))
         if optimizer.use_ema:
             averaged = AveragedWeights()
             first.append(averaged)
-        watched = monitor or self.default_monitor
         if dev:
             first.append(Validation(self.evaluator(dev), watched))
             best = keras.callbacks.EarlyStopping(
@@ -215,7 +233,9 @@ class TrainedOnSentences(SentenceCalls):
 
         # resuming
         read = {*self.input_columns, *self.column_names}
-        fingerprint = Corpus(sentences).fingerprint(read)
+        fingerprint, digest = Corpus(sentences).fingerprint(read), None
+        if of_tokens:
+            digest = hashlib.sha256(np.concatenate(of_tokens).astype("<f4")).hexdigest()
         self.metadata.update(training_sentences=fingerprint, epochs=fitting.epochs)
         run = {
             **self.get_config()["settings"],
@@ -227,7 +247,7 @@ class TrainedOnSentences(SentenceCalls):
             "development sentences": Corpus(dev).fingerprint(read),
             "soft targets": distillation and distillation.run,
             "unlabelled": unlabelled and batches.text.sha256,
-            "weights": digest_of(of_tokens),
+            "weights": digest,
         }
         initial_epoch = 0
         if state:
@@ -354,8 +374,12 @@ class TrainedOnSentences(SentenceCalls):
     def check_development(self, sentences):
         """Raise a ValueError if development sentences have no label of training."""
 
-    def check_weights(self, weights):
-        """Raise a ValueError if the model cannot learn with these `Weights`."""
+    def token_weights(self, sentences, sample_weight, class_weight):
+        """The weights of all tokens: see `weights_of_tokens`.
+
+        Raises:
+            ValueError: if the model cannot learn with these, or they do not fit.
+        """
         raise ValueError(
             f"a {self.kind} learns from all its sentences alike: leave class_weight "
             "and sample_weight out"
@@ -380,38 +404,6 @@ class TrainedOnSentences(SentenceCalls):
 
 
 # The arguments of fit
-
-
-def check_fitting(
-    figures,
-    has_dev,
-    decay=None,
-    monitor=None,
-    patience=None,
-    has_metrics=True,
-):
-    """Refuse options that need development sentences, and unknown figures.
-
-    Args:
-        figures: the figures that are computed on the development sentences.
-        has_dev: whether there are development sentences.
-        decay: as in `FitSettings`.
-        monitor, patience: as in `SentenceModel.fit`.
-        has_metrics: whether training computes figures of its sentences, not only the
-            loss.
-
-    Raises:
-        ValueError: for an option without effect, or an unknown figure.
-    """
-    decay = "halve" if decay == "halve" else None
-    options = {"patience": patience, "decay": decay, "monitor": monitor}
-    for name, value in options.items():
-        if value is not None and not has_dev:
-            raise ValueError(f"{name}={value!r} needs validation_data to watch")
-    possible = [f"val_{name}" for name in figures]
-    possible += ["loss", "accuracy", "cross_entropy"] if has_metrics else ["loss"]
-    if monitor is not None and monitor not in possible:
-        raise ValueError(f"monitor={monitor!r}: known are {', '.join(possible)}")
 
 
 def development(validation_data, names):
@@ -439,90 +431,42 @@ def held_out(sentences, share: float) -> tuple[list[Sentence], list[Sentence]]:
     return sentences[:first], sentences[first:]
 
 
-class Weights:
-    """How much each token counts in the loss, as in Keras' `fit`.
+def weights_of_tokens(
+    sentences, sample_weight=None, class_weight=(), column=None
+) -> list[np.ndarray] | None:
+    """How much each token counts in the loss: for each sentence `(tokens,)` float32.
 
     Args:
+        sentences: with gold labels. There may be more weights of sentences: those of
+            the sentences that were held out.
         sample_weight: a number for each sentence, or a list of numbers for each, one a
             token; None for 1.
         class_weight: dict from labels to numbers; others have 1. Both are multiplied.
+        column: the `LabelColumn` of the classes.
+
+    Returns:
+        None if all weights are 1.
+
+    Raises:
+        ValueError: if the weights do not fit the sentences, or are negative, or a class
+            is unknown.
     """
-
-    def __init__(self, sample_weight=None, class_weight=None):
-        self.classes = dict(class_weight or {})
-        self.samples = None if sample_weight is None else list(sample_weight)
-
-    def __bool__(self) -> bool:
-        return bool(self.classes) or self.samples is not None
-
-    @property
-    def of_sentences(self) -> bool:
-        """Whether all tokens of a sentence have the same."""
-        return not self.classes and all(np.ndim(x) == 0 for x in self.samples)
-
-    def check(self, sentences, batch_size) -> None:
-        """Refuse weights that would be misread, or have no effect.
-
-        Raises:
-            ValueError: if there is not one for each sentence, and for different ones in
-                batches of one sentence.
-        """
-        if self.samples is None:
-            return
-        if len(self.samples) != len(sentences):
+    parts = [np.ones(len(sentence), "float32") for sentence in sentences]
+    samples = () if sample_weight is None else sample_weight
+    for i, (part, sample) in enumerate(zip(parts, samples, strict=False), 1):
+        sample = np.asarray(sample, "float32")
+        if sample.shape not in ((), part.shape):
             raise ValueError(
-                f"{len(sentences):,} sentences, but sample_weight has "
-                f"{len(self.samples):,}: give one number, or one list, a sentence"
+                f"sample_weight of sentence {i}, which has {len(part)} tokens, is "
+                f"{sample!r:.60}: give a number, or one a token"
             )
-        if batch_size == 1 and self.of_sentences and len({*self.samples} - {0.0}) > 1:
-            raise ValueError(
-                "sample_weight has no effect in batches of one sentence, whose loss is "
-                "the mean of its own tokens: give batch_size= or token_budget=, or a "
-                "weight a token"
-            )
-
-    def of_tokens(self, sentences, label_columns=()) -> list[np.ndarray] | None:
-        """For each sentence `(tokens,)` float32; None if all weights are 1.
-
-        Args:
-            sentences: with gold labels. There may be more weights of sentences: those
-                of the sentences that were held out.
-            label_columns: of the model; classes are those of a single one.
-
-        Raises:
-            ValueError: if the weights do not fit the sentences, are negative or all 0,
-                or a class is unknown.
-        """
-        parts = [np.ones(len(sentence), "float32") for sentence in sentences]
-        for i, (part, sample) in enumerate(
-            zip(parts, self.samples or (), strict=False), start=1
-        ):
-            sample = np.asarray(sample, "float32")
-            fits = sample.ndim == 0 or sample.shape == part.shape
-            if not fits or not (np.isfinite(sample) & (sample >= 0)).all():
-                raise ValueError(
-                    f"sample_weight of sentence {i}, which has {len(part)} tokens, is "
-                    f"{sample!r:.60}: give a number from 0 on, or one a token"
-                )
-            part *= sample
-        if self.classes:
-            [column] = label_columns
-            for label, weight in self.classes.items():
-                check_known("label in class_weight", label, column.labels)
-                if not 0 <= weight < np.inf:
-                    raise ValueError(
-                        f"class_weight of {label!r} is {weight}: give a number from 0 "
-                        "on"
-                    )
-            for part, labels in zip(parts, column.learnt(sentences), strict=True):
-                part *= [self.classes.get(label, 1.0) for label in labels]
-        if not any(part.any() for part in parts):
-            raise ValueError("all weights are 0: nothing would be learnt")
-        return None if all((part == 1).all() for part in parts) else parts
-
-
-def digest_of(weights: list[np.ndarray] | None) -> str | None:
-    """SHA-256 of the weights of all tokens, by which `Resume` tells a run."""
-    if weights is None:
-        return None
-    return hashlib.sha256(np.concatenate(weights).astype("<f4").tobytes()).hexdigest()
+        part *= sample
+    if class_weight:
+        for label in class_weight:
+            check_known("label in class_weight", label, column.labels)
+        for part, labels in zip(parts, column.learnt(sentences), strict=True):
+            part *= [class_weight.get(label, 1.0) for label in labels]
+    for i, part in enumerate(parts, 1):
+        if not (np.isfinite(part) & (part >= 0)).all():
+            raise ValueError(f"weights of sentence {i}, {part}: give numbers from 0 on")
+    return None if all((part == 1).all() for part in parts) else parts

@@ -1,11 +1,8 @@
 """Figures and tables of a model on a split, as `keras-tagging evaluate` prints them."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from keras_tagging.kinds import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,13 +41,3 @@ def exported_report(model, sentences, **options):
     """The report of a model of an ONNX file: its figures."""
     figures = model.evaluate(sentences, return_dict=True, **options)
     return Report(without_nan(figures), counting=options)
-
-
-def check_figures(kind: Kind, figures: Sequence[tuple[str, float | None]]) -> None:
-    """Raise a ValueError for a figure that a kind of model does not have."""
-    for figure, beta in figures:
-        if figure not in kind.figures:
-            listed = ", ".join(kind.figures)
-            raise ValueError(f"a {kind} has no {figure!r}; it has {listed}")
-        if figure in ("word", "sent") and beta is None:
-            raise ValueError(f"{figure} needs a level: beta=0.075 or another")

@@ -68,7 +68,7 @@ class SentenceModel(TrainedOnSentences):
         given_vectors: the vectors that `build` has read; never from a configuration.
 
     Raises:
-        ValueError: if the seed is negative, a setting needs vectors that are missing,
+        ValueError: if a setting needs vectors that are missing,
             or the vocabularies do not fit the settings.
     """
 
@@ -95,8 +95,6 @@ class SentenceModel(TrainedOnSentences):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if seed is not None and seed < 0:
-            raise ValueError(f"seed={seed}: give 0 or more")
         if not isinstance(settings, Settings):
             settings = find_architecture(architecture).restored(settings)
         if vocabularies is None and not given_vectors:
@@ -167,11 +165,7 @@ class SentenceModel(TrainedOnSentences):
         return self.features.columns
 
     def encode(self, sentences, targets=False) -> EncodedSentences:
-        """The ids of all tokens; with `targets` those to learn, too.
-
-        Raises:
-            ValueError: for targets that are no integers, or not one a token.
-        """
+        """The ids of all tokens; with `targets` those to learn, too."""
         self._require_network()
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
         strings = flat_strings(sentences, self.features.columns, self.marks)
@@ -181,14 +175,7 @@ class SentenceModel(TrainedOnSentences):
         else:
             arrays = {"ids": arrays}
         if targets:
-            arrays["targets"] = values = self.targets(sentences)
-            # which TensorFlow would cut
-            if values.dtype.kind not in "iu" or len(values) != offsets[-1]:
-                raise ValueError(
-                    f"the targets of a {self.kind} are {values.dtype}, {len(values)} "
-                    f"for {offsets[-1]} tokens, but should be int32, one a token: "
-                    "scale and round them, or define batches and dataset"
-                )
+            arrays["targets"] = self.targets(sentences)
         return EncodedSentences(offsets=offsets, **arrays)
 
     def _require_network(self):
@@ -295,17 +282,6 @@ class SentenceModel(TrainedOnSentences):
     def report(self, sentences, **options):
         """Figures and tables: see `models.report`."""
         return Report(without_nan(self.evaluate(sentences, return_dict=True)))
-
-    def counts(self, sentences, figures, **options):
-        """The counts behind figures, unit by unit.
-
-        Raises:
-            ValueError: if models of this kind have none.
-        """
-        raise ValueError(
-            f"two models of the kind {self.kind} cannot be compared unit by unit: "
-            "compare the figures of evaluate"
-        )
 
     # Serving
 

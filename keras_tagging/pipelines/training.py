@@ -10,7 +10,6 @@ from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.models.files.loading import load
 from keras_tagging.models.files.run_folder import STATE, is_finished, tidy, train_run
-from keras_tagging.models.fit import check_fitting
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.tagger.jackknife import jackknife
 from keras_tagging.pipelines.any_model import load as load_any
@@ -114,7 +113,6 @@ def train_pipeline(
     if again:  # nothing is removed for a training that cannot begin
         for part in plan.parts:
             plan.build(part)
-    check_fitting((), bool(corpus.dev), patience=fitting.get("patience"))
     about = _about(corpus, plan, fitting)
     about["segmenter"] = None if segmenter is None else str(segmenter)
     parts, tagged = {}, None

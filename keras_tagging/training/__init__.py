@@ -9,7 +9,6 @@ __getattr__, __dir__, __all__ = attach(
             "AveragedWeights",
             "EpochOrder",
             "HalvingDecay",
-            "LinearDecay",
             "TrainingLog",
             "Validation",
             "mode_of",

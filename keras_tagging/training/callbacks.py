@@ -135,24 +135,6 @@ class EpochOrder(keras.callbacks.Callback):
         self.batches.epoch = epoch
 
 
-class LinearDecay(keras.callbacks.Callback):
-    """Callback that lowers the learning rate linearly, to 0 after the last epoch.
-
-    Args:
-        epochs: int. Number of epochs of the whole run.
-        learning_rate: float. The rate of the first epoch.
-    """
-
-    def __init__(self, epochs, learning_rate):
-        super().__init__()
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-
-    def on_epoch_begin(self, epoch, logs=None):
-        left = 1 - epoch / self.epochs
-        self.model.optimizer.learning_rate = self.learning_rate * left
-
-
 class HalvingDecay(keras.callbacks.Callback):
     r"""Callback that halves the learning rate when the error rate changes little.
 
@@ -181,9 +163,6 @@ class HalvingDecay(keras.callbacks.Callback):
 
     Attributes:
         previous_error: :math:`e_p`, None before the first epoch.
-
-    Raises:
-        ValueError: if the logs lack `monitor`.
     """
 
     def __init__(
@@ -200,11 +179,6 @@ class HalvingDecay(keras.callbacks.Callback):
         self.previous_error = None
 
     def on_epoch_end(self, epoch, logs=None):
-        if self.monitor not in (logs or {}):
-            raise ValueError(
-                f"halving the learning rate needs {self.monitor} after every epoch: "
-                "give validation_data"
-            )
         error = 1 - float(logs[self.monitor])
         previous, self.previous_error = self.previous_error, error
         if previous is None or abs(previous - error) > self.threshold * previous:

@@ -45,15 +45,10 @@ def share_batches(count: int) -> None:
     join_processes()
     here = keras.distribution.list_devices()
     processes, _ = place()
-    if processes > 1 and count != len(here):
+    if not (len(here) if processes > 1 else 1) <= count <= len(here):
         raise ValueError(
-            f"{count} devices, but {processes} processes have {len(here)} together: "
-            f"give {len(here)}"
-        )
-    if not 1 <= count <= len(here):
-        raise ValueError(
-            f"{count} devices, but this machine has {len(here)}: give fewer, or have "
-            "JAX divide the CPU by the environment variable "
+            f"{count} devices, but this run of {processes} has {len(here)}: give "
+            f"{len(here)}, or have JAX divide the CPU by the environment variable "
             f"XLA_FLAGS=--xla_force_host_platform_device_count={count}"
         )
     # the batches are divided among processes by own_rows

@@ -1,6 +1,7 @@
 """Resumed training, which continues as if it had not been killed."""
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import keras
@@ -19,8 +20,8 @@ WEIGHTS, COUNTERS = "best_weights", ("wait", "best_epoch", "stopped_epoch")
 FIGURES = ("best", "previous_error")
 # an option whose sign Keras' EarlyStopping changes after the first epoch, each time
 DERIVED = ("min_delta",)
-# callbacks that had another name in 0.2.0
-RENAMED = {"Told": "ProgressCallback"}
+# callbacks that had another name in 0.2.0 or 0.4.0
+RENAMED = {"Told": "ProgressCallback", "LinearDecay": "LearningRateScheduler"}
 # in messages, what several settings decide
 DESCRIBED = {
     "soft targets": "soft targets (another teacher, weight or temperature, or none)",
@@ -64,59 +65,50 @@ class Resume(keras.callbacks.Callback):
         run = {**(run or {}), "callbacks": [type(c).__name__ for c in self.callbacks]}
         self.run = json.loads(json.dumps(run))
         self.epoch, self.finished, self._states = 0, False, None
-        if self.path.exists():
-            try:
-                with StoredArrays(self.path) as arrays:
-                    header = json.loads(_text(arrays))
-                check_header(header)
-            except (ValueError, RecursionError) as error:
-                raise self._damaged(error) from error
-            names = header["run"]["callbacks"]
-            names = [RENAMED.get(name, name) for name in map(str, names)]
-            # 0.2.0 had none of these
-            before = {
-                "soft targets": None,
-                "unlabelled": None,
-                "weights": None,
-                **header["run"],
-                "callbacks": names,
-            }
-            for key, value in before.items():
-                if value != self.run.get(key):
-                    raise ValueError(
-                        f"{self.path}: saved by a run with other "
-                        f"{DESCRIBED.get(key, key)}; repeat that "
-                        "run's settings, remove the file, or choose another folder"
-                    )
-            self.epoch, self.finished = header["epoch"], header["finished"]
-            self._states = header["callbacks"]
-            try:
-                self._check_states()
-            except ValueError as error:
-                raise self._damaged(error) from error
+        if not self.path.exists():
+            return
+        with self._undamaged(), StoredArrays(self.path) as arrays:
+            if arrays.size("header") > limits.RESUME_HEADER_BYTES:
+                raise ValueError(f"a header above {limits.RESUME_HEADER_BYTES:,} bytes")
+            header = json.loads(str(arrays["header"]))
+            check_header(header)
+        names = map(str, header["run"]["callbacks"])
+        names = [RENAMED.get(name, name) for name in names]
+        # 0.2.0 had none of these
+        before = dict.fromkeys(("soft targets", "unlabelled", "weights"))
+        for key, value in (before | header["run"] | {"callbacks": names}).items():
+            if value != self.run.get(key):
+                raise ValueError(
+                    f"{self.path}: saved by a run with other "
+                    f"{DESCRIBED.get(key, key)}; repeat that "
+                    "run's settings, remove the file, or choose another folder"
+                )
+        self.epoch, self.finished = header["epoch"], header["finished"]
+        self._states = header["callbacks"]
+        with self._undamaged():
+            self._check_states()
 
     def on_train_begin(self, logs=None):
         if self._states is None:
             return
-        try:
-            with StoredArrays(self.path) as arrays:
-                for i, variable in enumerate(self._variables()):
-                    saved, now = arrays[f"variable{i}"], _values(variable)
-                    if (saved.shape, saved.dtype) != (now.shape, now.dtype):
-                        raise ValueError(f"variable{i} does not fit the model")
-                    variable.assign(saved)
-                for i, state in enumerate(self._states):
-                    for name, value in state.items():
-                        if name in DERIVED:  # in files of version 0.4.0
-                            continue
-                        if isinstance(value, dict):
-                            parts = range(value["arrays"])
-                            value = [arrays[f"callback{i}.{name}.{j}"] for j in parts]
-                            if name == WEIGHTS:
-                                check_weights(value, self.model.get_weights())
-                        setattr(self.callbacks[i], name, value)
-        except ValueError as error:
-            raise self._damaged(error) from error
+        with self._undamaged(), StoredArrays(self.path) as arrays:
+            for i, variable in enumerate(self._variables()):
+                saved, now = arrays[f"variable{i}"], _values(variable)
+                if (saved.shape, saved.dtype) != (now.shape, now.dtype):
+                    raise ValueError(f"variable{i} does not fit the model")
+                variable.assign(saved)
+            for i, state in enumerate(self._states):
+                for name, value in state.items():
+                    if name in DERIVED:  # in files of version 0.4.0
+                        continue
+                    if isinstance(value, dict):
+                        parts = range(value["arrays"])
+                        value = [arrays[f"callback{i}.{name}.{j}"] for j in parts]
+                    if isinstance(value, list) and name == WEIGHTS:
+                        now = [(x.shape, x.dtype) for x in self.model.get_weights()]
+                        if [(x.shape, x.dtype) for x in value] != now:
+                            raise ValueError(f"{name!r} do not fit the model")
+                    setattr(self.callbacks[i], name, value)
 
     def on_epoch_end(self, epoch, logs=None):
         arrays = {
@@ -129,9 +121,8 @@ class Resume(keras.callbacks.Callback):
             for name, value in vars(callback).items():
                 if isinstance(value, np.generic):
                     value = value.item()
-                if name.startswith("_") or name in DERIVED:
-                    continue
-                if self._is_option(i, name, value):
+                is_hidden = name.startswith("_") or name in DERIVED
+                if is_hidden or self._is_option(i, name, value):
                     continue
                 if isinstance(value, PLAIN):
                     # an unchanged value is an option: a resumed run has its own
@@ -156,11 +147,15 @@ class Resume(keras.callbacks.Callback):
     def _variables(self):
         return [*self.model.variables, *self.model.optimizer.variables]
 
-    def _damaged(self, error):
-        return ValueError(
-            f"{self.path}: not a file to resume from ({error}); remove it to start "
-            "afresh"
-        )
+    @contextmanager
+    def _undamaged(self):
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ValueError(
+                f"{self.path}: not a file to resume from ({error}); remove it to start "
+                "afresh"
+            ) from error
 
     def _is_option(self, i, name, value):
         """Whether an attribute of a callback is an option, such as a path or a name."""
@@ -191,69 +186,37 @@ def check_value(callback, name: str, value, epoch: int) -> None:
     Args:
         epoch: the number of finished epochs.
     """
-    attribute = getattr(type(callback), name, None)
+    attribute, is_number = getattr(type(callback), name, None), _is_number(value)
+    is_state = isinstance(value, bool | None) or is_number or _rows(value)
+    if isinstance(value, dict):
+        is_state = type(value.get("arrays")) is int and value["arrays"] >= 0
     if name.startswith("_") or callable(attribute) or isinstance(attribute, property):
+        is_state = False
+    if type(callback).__module__.startswith(("keras.", "keras_tagging.")):
+        now = vars(callback).get(name)
+        if name == WEIGHTS:
+            is_state &= isinstance(value, dict | None)
+        elif name in COUNTERS:
+            is_state &= type(value) is int and 0 <= value <= epoch
+        elif name in FIGURES:
+            is_state &= is_number or value is None
+        elif isinstance(now, list | bool):
+            is_state &= isinstance(value, type(now))
+        elif name in vars(callback):
+            is_state &= is_number and now is not None
+    if not is_state:
         raise ValueError(f"{name!r} is not state of a callback")
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if not _is_number(value):
-            raise ValueError(f"{name!r} is larger than any figure or count")
-    elif isinstance(value, dict):
-        count = value.get("arrays")
-        if type(count) is not int or count < 0:
-            raise ValueError(f"{name!r} is not state of a callback")
-    elif not isinstance(value, PLAIN) and not _rows(value):
-        raise ValueError(f"{name!r} is not state of a callback")
-    if not type(callback).__module__.startswith(("keras.", "keras_tagging.")):
-        return
-    now, kind = vars(callback).get(name), None
-    if name == WEIGHTS:
-        kind = "list of weights" if not isinstance(value, dict | None) else None
-    elif name in COUNTERS:
-        if type(value) is not int or not 0 <= value <= epoch:
-            kind = f"number of the {epoch} epochs"
-    elif name in vars(callback):
-        is_figure = _is_number(value) or value is None and name in FIGURES
-        if isinstance(now, list | bool):
-            kind = type(now).__name__ if not isinstance(value, type(now)) else None
-        elif not is_figure or (now is None and name not in FIGURES):
-            kind = "number"
-    if kind:
-        raise ValueError(f"{name!r} is no {kind}")
-
-
-def check_weights(arrays: list[np.ndarray], weights: list[np.ndarray]) -> None:
-    """Raise a ValueError if arrays cannot be the weights of a model.
-
-    Args:
-        arrays: the arrays.
-        weights: the weights that the model has now.
-    """
-    if [(x.shape, x.dtype) for x in arrays] != [(x.shape, x.dtype) for x in weights]:
-        raise ValueError(f"{WEIGHTS!r} do not fit the model")
 
 
 def check_header(header) -> None:
-    """Raise a ValueError unless the header of a file has what `Resume` writes."""
-    kinds = {"epoch": int, "finished": bool, "run": dict, "callbacks": list}
-    if not isinstance(header, dict):
-        raise ValueError("its header is not an object")
-    for name, kind in kinds.items():
-        if type(header.get(name)) is not kind:
-            raise ValueError(f"its header has no {name}")
-    if not 1 <= header["epoch"] <= limits.EPOCHS:
+    """Raise an error unless the header of a file has what `Resume` writes."""
+    names, states = header["run"]["callbacks"], header["callbacks"]
+    if type(header["epoch"]) is not int or not 1 <= header["epoch"] <= limits.EPOCHS:
         raise ValueError(f"epoch is {header['epoch']}")
-    names = header["run"].get("callbacks")
-    states = header["callbacks"]
-    if not isinstance(names, list) or len(names) != len(states):
+    if not isinstance(names, list) or [*map(type, states)] != [dict] * len(names):
         raise ValueError("its header has no state for each callback")
-    if not all(isinstance(state, dict) for state in states):
-        raise ValueError("its header has a state that is not an object")
-
-
-def _text(arrays: StoredArrays) -> str:
-    if arrays.size("header") > limits.RESUME_HEADER_BYTES:
-        raise ValueError(f"a header above {limits.RESUME_HEADER_BYTES:,} bytes")
-    return str(arrays["header"])
+    if type(header["finished"]) is not bool:
+        raise ValueError("its header does not say whether it has finished")
 
 
 def _values(variable) -> np.ndarray:

@@ -195,12 +195,12 @@ def test_the_assigned_tags_of_word_are_not_tested():
 
 
 def test_figures_that_a_model_lacks(tagger, parser, sentences, treebank):
-    with pytest.raises(ValueError, match="a parser has no 'accuracy'"):
-        counts_of(parser, treebank, "accuracy")
-    with pytest.raises(ValueError, match="a tagger has no 'las'"):
-        counts_of(tagger, sentences, "las")
+    with pytest.raises(ValueError, match="unknown figure 'accuracy'"):
+        compare(parser, parser, treebank, "accuracy")
+    with pytest.raises(ValueError, match="unknown figure 'las'"):
+        compare(tagger, tagger, sentences, "las")
     with pytest.raises(ValueError, match="word needs a level"):
-        counts_of(tagger, sentences, "word")
+        compare(tagger, tagger, sentences, "word")
 
 
 def test_two_taggers(tagger, other, sentences):
@@ -340,7 +340,7 @@ def test_ccg_parsers(ccg_parser, unlearnt):
         as_large += abs(one - other) >= default.difference - 1e-9
     exact = compare(ccg_parser, unlearnt, sentences, resamples=9999)
     assert exact.p == pytest.approx(as_large / 64, abs=0.02)
-    with pytest.raises(ValueError, match="a ccg-parser has no 'las'"):
-        counts_of(ccg_parser, GOLD, "las")
+    with pytest.raises(ValueError, match="unknown figure 'las'"):
+        compare(ccg_parser, unlearnt, sentences, "las")
     with pytest.raises(ValueError, match="exact is tested by sentences, not by tokens"):
         compare(ccg_parser, unlearnt, sentences, "exact", units="tokens")

@@ -243,7 +243,7 @@ def test_a_second_adapt_is_refused(train_sentences, tagger):
         ({"monitor": "val_accuracy"}, "needs validation_data"),
         (
             {"monitor": "val_acc", "validation_data": GOLD},
-            "'val_acc': known are val_loss, val_accuracy",
+            "unknown monitor 'val_acc'; did you mean 'val_accuracy'",
         ),
     ],
 )

@@ -1,7 +1,4 @@
-import json
-
 import keras
-import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY
 from models.parsers import PLAIN
@@ -86,45 +83,6 @@ def test_tagger_halves_and_a_further_fit_starts_anew(train_sentences, dev_senten
         train_sentences, validation_data=dev_sentences, epochs=1, verbose=0
     )
     assert again.history["learning_rate"] == [0.5]
-
-
-class Interruption(keras.callbacks.Callback):
-    """Stops the third epoch, before its weights are saved."""
-
-    def on_epoch_end(self, epoch, logs=None):
-        if epoch == 2 and self.stops:
-            raise KeyboardInterrupt
-
-
-@pytest.mark.usefixtures("eager")
-def test_resumed_equals_uninterrupted(tmp_path, train_sentences, dev_sentences):
-    stop = Interruption()
-    stop.stops = False
-    options = {"callbacks": [stop], "epochs": 5}
-    expected, whole = train(
-        train_sentences, dev_sentences, resume=tmp_path / "a", **options
-    )
-    stop.stops = True
-    folder = tmp_path / "b"
-    with pytest.raises(KeyboardInterrupt):
-        train(train_sentences, dev_sentences, resume=folder, **options)
-    with np.load(folder / "resume.npz") as file:
-        header = json.loads(str(file["header"]))
-    assert header["epoch"] == 2
-    assert any("previous_error" in state for state in header["callbacks"])
-    stop.stops = False
-    model, history = train(train_sentences, dev_sentences, resume=folder, **options)
-    for name, values in whole.history.items():
-        np.testing.assert_array_equal(history.history[name], values)
-    for one, other in zip(
-        model.network.get_weights(), expected.network.get_weights(), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-    # and it can be made longer
-    options["epochs"] = 6
-    _, longer = train(train_sentences, dev_sentences, resume=folder, **options)
-    assert longer.history["learning_rate"] == pytest.approx(expected_rates(longer))
-    assert longer.epoch == list(range(6))
 
 
 @pytest.mark.usefixtures("eager")

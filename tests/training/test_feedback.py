@@ -174,44 +174,6 @@ def test_both_directions_follow_the_schedule_after_a_load_too(tmp_path):
     assert seen._seen == [[share] * 2 for share in [1, 0.5, 0] * 2]
 
 
-# Resumed training
-
-
-class Kill(keras.callbacks.Callback):
-    def __init__(self, epoch):
-        super().__init__()
-        self._epoch = epoch  # no part of what identifies a run
-
-    def on_epoch_begin(self, epoch, logs=None):
-        if epoch == self._epoch:
-            raise KeyboardInterrupt
-
-
-def run(folder, kill=None, epochs=4, **settings):
-    model = build(**{"token_budget": 30} | settings)
-    folder.mkdir(exist_ok=True)
-    options = {"validation_data": SENTENCES[:5], "verbose": 0, "resume": folder}
-    model.fit(SENTENCES, epochs=epochs, callbacks=[Kill(kill)], **options)
-    return model.get_weights()
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"feedback": (1.0, 0.0)},
-        pytest.param({"feedback": 0.5, "l2": 0.01}, marks=pytest.mark.slow),
-    ],
-    ids=["schedule", "mixed"],
-)
-def test_resumed_equals_uninterrupted(settings, tmp_path):
-    expected = run(tmp_path / "whole", **settings)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "parts", kill=2, **settings)
-    found = run(tmp_path / "parts", **settings)
-    for one, other in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 # The penalty
 
 

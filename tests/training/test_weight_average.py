@@ -21,9 +21,9 @@ SETTINGS |= {"decay": None}
 class Spy(keras.callbacks.Callback):
     """The weights after each batch, and as callbacks see them after each epoch."""
 
-    def __init__(self, stops_after=None, dies_in=None):
+    def __init__(self, stops_after=None):
         super().__init__()
-        self.stops_after, self.dies_in = stops_after, dies_in
+        self.stops_after = stops_after
         self._batches, self._epochs = [], []
 
     def on_train_batch_end(self, batch, logs=None):
@@ -31,8 +31,6 @@ class Spy(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self._epochs.append((len(self._batches), weights(self.model)))
-        if epoch == self.dies_in:
-            raise KeyboardInterrupt
         if epoch == self.stops_after:
             self.model.stop_training = True
 
@@ -113,17 +111,3 @@ def test_the_best_epochs_averages_are_kept(data):
     figures = history.history["val_accuracy"]
     assert max(figures) > figures[-1]
     assert_equal(weights(model), spy._epochs[int(np.argmax(figures))][1])
-
-
-@pytest.mark.usefixtures("eager")
-def test_resumed_equals_uninterrupted(tmp_path, data):
-    expected, whole = train(data, Spy(), resume=tmp_path / "a", restore_best=False)
-    options = {"resume": tmp_path / "b", "restore_best": False}
-    with pytest.raises(KeyboardInterrupt):
-        train(data, Spy(dies_in=2), **options)
-    model, history = train(data, Spy(), **options)
-    assert history.history["val_loss"] == whole.history["val_loss"]
-    assert_equal(weights(model), weights(expected))
-    # a finished run gives the averages again
-    model, _ = train(data, Spy(), **options)
-    assert_equal(weights(model), weights(expected))

@@ -5,7 +5,6 @@ from dataclasses import asdict, fields
 import keras
 import numpy as np
 
-from keras_tagging import kinds
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search
 from keras_tagging.encoding.vocabulary import count_vocabulary
@@ -19,7 +18,6 @@ from keras_tagging.kinds.deriving import (
 )
 from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.models.labels import refuse_unknown
-from keras_tagging.models.report import check_figures
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.training import TagLoss
 
@@ -143,7 +141,7 @@ class CCGParser(Deriving, SentenceModel):
         """See `SentenceModel`; without calls, as in training, only those of words."""
         sentences = self.annotated(sentences)
         if calls is None:
-            return lambda: self.measured_words(sentences)
+            return lambda: self.measured(sentences, search=False)
         return lambda: self.measured(sentences, calls)
 
     def counts(self, sentences, figures):
@@ -152,10 +150,8 @@ class CCGParser(Deriving, SentenceModel):
         A sentence without words has no row.
 
         Raises:
-            ValueError: if a CCG parser has no such figure, or a sentence has no
-                derivation.
+            ValueError: if a sentence has no derivation.
         """
-        check_figures(kinds.of(self), figures)
         sentences = [s for s in self.annotated(sentences) if len(s)]
         gold = [sentence.derivation for sentence in sentences]
         derived = [sentence.derivation for sentence in self.annotate(sentences)]

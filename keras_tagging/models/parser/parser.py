@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from keras_tagging import kinds, training
+from keras_tagging import training
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
@@ -18,6 +18,7 @@ from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.models.calls import QUIET
+from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser.bootstrap import bootstrap
@@ -28,7 +29,6 @@ from keras_tagging.models.parser.tag_input import (
     tree_report,
     with_tags,
 )
-from keras_tagging.models.report import check_figures
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger.jackknife import (
     Jackknifed,
@@ -220,12 +220,13 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         trees_of(sentences)
         return sentences
 
-    def check_weights(self, weights):
-        if not weights.of_sentences:
+    def token_weights(self, sentences, sample_weight, class_weight):
+        if class_weight or any(map(np.ndim, sample_weight)):
             raise ValueError(
                 "a parser learns the moves that build a tree, which are no classes or "
                 "tokens: give sample_weight, one number a sentence"
             )
+        return weights_of_tokens(sentences, sample_weight)
 
     def check_development(self, sentences):
         labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
@@ -343,9 +344,8 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         """The counts behind figures: for each `(sentences, 2)`, `[words, right]`.
 
         Raises:
-            ValueError: if a parser has no such figure, or a sentence has no tree.
+            ValueError: if a sentence has no tree.
         """
-        check_figures(kinds.of(self), figures)
         counts = self.scores(sentences, **options).by_sentence
         columns = {"uas": [0, 1], "las": [0, 2]}
         return [counts[:, columns[name]] for name, _ in figures]

@@ -1,12 +1,11 @@
-"""The answers of a tagger for a batch, from the outputs of its network.
-
-Each function takes the logits `(batch, time, labels)`, the ids of the best labels
-`(batch, time)`, and the inventory.
-"""
+"""The answers of a tagger for a batch, from the outputs of its network."""
 
 import numpy as np
 
 from keras_tagging.architectures.output import read_outputs
+
+#: the number of `top_tags`, as an export has them
+TOP = 5
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -39,45 +38,6 @@ class Softmax:
         return np.asarray(self).tolist()
 
 
-def tags(logits, best, labels) -> np.ndarray:
-    """The best labels, `(batch, time)` strings."""
-    return np.array(labels, object)[best]
-
-
-def probabilities(logits, best, labels) -> np.ndarray:
-    """The probabilities of the best labels, `(batch, time)`."""
-    return np.take_along_axis(softmax(logits), best[..., None], -1)[..., 0]
-
-
-def all_probabilities(logits, best, labels) -> Softmax:
-    """The probabilities of all labels, `(batch, time, labels)`."""
-    return Softmax(logits)
-
-
-def top(logits, best, labels, k=5):
-    """The best labels and their probabilities, each `(batch, time, k)`."""
-    rows = softmax(logits)
-    order = np.argsort(-rows, -1, kind="stable")[..., :k]
-    return np.array(labels, object)[order], np.take_along_axis(rows, order, -1)
-
-
-def top_tags(logits, best, labels) -> np.ndarray:
-    """The five best labels, `(batch, time, 5)` strings, as an export has them."""
-    return top(logits, best, labels)[0]
-
-
-def top_probabilities(logits, best, labels) -> np.ndarray:
-    """Their probabilities, `(batch, time, 5)`."""
-    return top(logits, best, labels)[1]
-
-
-#: by the name of the output of an exported file
-ANSWERS = {
-    answer.__name__: answer
-    for answer in (tags, probabilities, all_probabilities, top_tags, top_probabilities)
-}
-
-
 def answers(columns, outputs, names) -> list[np.ndarray]:
     """The answers of these names, from the outputs of a network for a batch.
 
@@ -90,10 +50,32 @@ def answers(columns, outputs, names) -> list[np.ndarray]:
     for column in columns:
         logits, best = map(np.asarray, read_outputs(column.part(outputs), np.argmax))
         logits = logits.astype("float32", copy=False)
-        for base, name in column.output_names.items():
-            if name in names:
-                arrays[name] = ANSWERS[base](logits, best, column.labels)
+        bases = {name: base for base, name in column.output_names.items()}
+        for name in {*names} & {*bases}:
+            arrays[name] = _answer(bases[name], logits, best, column.labels)
     return [arrays[name] for name in names]
+
+
+def _answer(base: str, logits: np.ndarray, best: np.ndarray, labels: list[str]):
+    """One output of an exported file.
+
+    Args:
+        base: its name without that of the column.
+        logits: `(batch, time, labels)`.
+        best: the ids of the best labels, `(batch, time)`.
+        labels: the inventory.
+    """
+    if base == "tags":
+        return np.array(labels, object)[best]
+    if base == "all_probabilities":
+        return Softmax(logits)
+    rows = softmax(logits)
+    if base == "probabilities":
+        return np.take_along_axis(rows, best[..., None], -1)[..., 0]
+    order = np.argsort(-rows, -1, kind="stable")[..., :TOP]
+    if base == "top_tags":
+        return np.array(labels, object)[order]
+    return np.take_along_axis(rows, order, -1)
 
 
 def logits_of(outputs):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keras_tagging import kinds
 from keras_tagging.data.named_columns import TOGETHER, annotated, labels_of
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import as_sentences
@@ -20,7 +19,7 @@ from keras_tagging.metrics import (
     looks_like_chunks,
     multi_tagging,
 )
-from keras_tagging.models.report import Report, check_figures, without_nan
+from keras_tagging.models.report import Report, without_nan
 from keras_tagging.utils.frames import any_strings
 from keras_tagging.utils.suggestions import check_known
 
@@ -111,10 +110,9 @@ class MeasuredTagging(Tagging):
             chunks `[gold, predicted, correct]`.
 
         Raises:
-            ValueError: if a tagger has no such figure, or a sentence has no tags.
+            ValueError: if a sentence has no tags.
         """
         model = self.column(None)
-        check_figures(kinds.of(model), figures)
         sentences = model.annotated(sentences)
         names = {name for name, _ in figures}
         tags, hits = [], {}

@@ -73,95 +73,72 @@ def jackknife(
     names = [name for name in first.column_names if name is not None]
     run = [first.architecture, folds, epochs, first.seed]
     run += [Corpus(list(sentences)).fingerprint(names), *names]
-    kept = _Kept(keep, run, parts, first.column_names)
+    path = keep and Path(keep) / KEPT
+    tags = _read(path, run, parts, first.column_names) if path else {}
+    state = path and path.parent / path.stem  # of the tagger in training
     for fold, places in enumerate(held):
-        if str(fold) in kept.tags:
+        if str(fold) in tags:
             continue
         left_out = set(places)
         rest = [s for i, s in enumerate(sentences) if i not in left_out]
         tagger = new_tagger()
         tagger.adapt(rest)
-        options = {"callbacks": begin(fold, tagger), "resume": kept.state(fold)}
-        tagger.fit(rest, epochs=epochs, verbose=verbose, **options)
-        kept.add(fold, tagger.tag([sentence.tokens for sentence in parts[fold]]))
+        callbacks, resume = begin(fold, tagger), state and state / str(fold)
+        options = {"callbacks": callbacks, "resume": resume, "verbose": verbose}
+        tagger.fit(rest, epochs=epochs, **options)
+        tags[str(fold)] = tagger.tag([sentence.tokens for sentence in parts[fold]])
+        if path:
+            _write(path, run, tags)
+            shutil.rmtree(state, ignore_errors=True)
     labels: list = [None] * len(sentences)
     for fold, places in enumerate(held):
-        for i, row in zip(places, kept.tags[str(fold)], strict=True):
+        for i, row in zip(places, tags[str(fold)], strict=True):
             labels[i] = row
     return labels
 
 
-class _Kept:
-    """The labels of finished folds; with a folder, they are in its `jackknife.json`.
+def _read(path: Path, run: list, parts: list[list[Sentence]], names) -> dict[str, list]:
+    """The labels of finished folds in a file; those of another run are removed.
 
     Args:
-        folder: of the run, or None.
-        run: identifies the run, for JSON. The files of another run are removed.
+        path: the file.
+        run: identifies the run, for JSON.
         parts: the sentences of each fold.
         names: the columns of the taggers.
+
+    Raises:
+        ValueError: if the file has anything else than labels of these sentences.
     """
-
-    def __init__(self, folder, run: list, parts: list[list[Sentence]], names):
-        self.folder, self.run = folder and Path(folder), run
-        self.tags: dict[str, list] = {}
-        if self.folder is None:
-            return
-        path = self.folder / KEPT
-        content = read_object(path, REMEDY) if path.exists() else {}
-        if content.get("run") != run:
-            shutil.rmtree(self.folder / path.stem, ignore_errors=True)
-            self._write()
-            return
-        labels = {
-            name: {x for part in parts for s in part for x in labels_of(s, name) or ()}
-            for name in names
-        }
-        tags = content.get("tags")
-        if not isinstance(tags, dict) or not all(
-            fold in map(str, range(len(parts)))
-            and are_labels(rows, parts[int(fold)], labels)
-            for fold, rows in tags.items()
-        ):
-            raise ValueError(f"{path}: not the tags of these sentences: {REMEDY}")
-        self.tags = tags
-
-    def state(self, fold: int) -> Path | None:
-        """The folder for the state of the tagger of a fold, in training."""
-        return self.folder and self.folder / "jackknife" / str(fold)
-
-    def add(self, fold: int, labels: list) -> None:
-        """Keep the labels of a fold, and remove the state of its tagger."""
-        self.tags[str(fold)] = labels
-        if self.folder is not None:
-            self._write()
-            shutil.rmtree(self.folder / "jackknife", ignore_errors=True)
-
-    def _write(self):
-        with replacing(self.folder / KEPT) as partial:
-            content = {"run": self.run, "tags": self.tags}
-            partial.write_text(json.dumps(content), encoding="utf-8")
+    content = read_object(path, REMEDY) if path.exists() else {}
+    if content.get("run") != run:
+        shutil.rmtree(path.parent / path.stem, ignore_errors=True)
+        _write(path, run, {})
+        return {}
+    inventories = {
+        name: {x for part in parts for s in part for x in labels_of(s, name) or ()}
+        for name in names
+    }
+    try:
+        are_labels = all(
+            len(row) == len(sentence)
+            and all(isinstance(x, str) for x in row)
+            and (name == "lemma" or labels.issuperset(row))  # lemmas may be others
+            for fold, rows in content["tags"].items()
+            for labelled, sentence in zip(rows, parts[int(fold)], strict=True)
+            for name, labels in inventories.items()
+            for row in [labelled if name is None else labelled[name]]
+        )
+    except (ValueError, TypeError, LookupError, AttributeError):
+        are_labels = False
+    if not are_labels:
+        raise ValueError(f"{path}: not the tags of these sentences: {REMEDY}")
+    return content["tags"]
 
 
-def are_labels(rows, sentences: list[Sentence], inventories: dict) -> bool:
-    """Whether these are labels of sentences, as `Tagger.tag` gives them.
-
-    Args:
-        rows: anything.
-        sentences: those that were tagged.
-        inventories: for each column the labels that there are. Lemmas may be others.
-    """
-    if not isinstance(rows, list) or len(rows) != len(sentences):
-        return False
-    if None not in inventories and not all(isinstance(row, dict) for row in rows):
-        return False
-    return all(
-        isinstance(row, list)
-        and len(row) == len(sentence)
-        and all(isinstance(x, str) and (name == "lemma" or x in labels) for x in row)
-        for name, labels in inventories.items()
-        for labelled, sentence in zip(rows, sentences, strict=True)
-        for row in [labelled if name is None else labelled.get(name)]
-    )
+def _write(path: Path, run: list, tags: dict[str, list]) -> None:
+    with replacing(path) as partial:
+        content = {"run": run, "tags": tags}
+        partial.write_text(json.dumps(content), encoding="utf-8")
 
 
 def tagged_in(sentences: Iterable[Sentence], column: str) -> list[Sentence]:

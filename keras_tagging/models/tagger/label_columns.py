@@ -2,7 +2,8 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 
 from keras_tagging.corpora.problems import refuse_one_label
 from keras_tagging.data.named_columns import labels_of
@@ -20,20 +21,27 @@ from keras_tagging.models.labels import refuse_unknown, some
 Names = Sequence[str | None]
 
 
-def inventories(sentences: list[Sentence], names: Names, least: int):
-    """The labels of each column, by frequency.
+def columns_to_learn(
+    sentences: list[Sentence], settings, keeping: Sequence[Callable] = ()
+) -> tuple[LabelColumn, ...]:
+    """The columns of labels of training sentences.
 
     Args:
-        sentences: training sentences, annotated in the columns.
-        names: of the columns.
-        least: the number of occurrences that a label needs.
+        sentences: annotated in the columns.
+        settings: the `Settings` of a tagger. `constrained=True` concerns the columns
+            with chunk tags, of which there must be one.
+        keeping: for each column a function from its labels to those that the model is
+            to have; by default the same.
 
     Raises:
-        ValueError: if a column has no label, or a single one.
+        ValueError: if a column has no label, or a single one, or if there are no chunk
+            tags to constrain.
     """
-    labels_by_column = []
-    for name in names:
-        counts = Counter(x for s in sentences for x in _to_learn(s, name))
+    least, constrained = settings.task.min_count, settings.get("constrained", False)
+    rows_and_labels = []
+    for i, name in enumerate(settings.task.columns):
+        rows = [_to_learn(sentence, name) for sentence in sentences]
+        counts = Counter(chain(*rows))
         labels = count_vocabulary(counts, least)
         if len(counts) < 2 or not labels:
             if name is None:
@@ -43,37 +51,15 @@ def inventories(sentences: list[Sentence], names: Names, least: int):
                 f"nothing to learn in the column {name or 'tags'!r}: the training "
                 f"sentences have {has} there (min_count={least}); leave it out of tags="
             )
-        labels_by_column.append(labels)
-    return labels_by_column
-
-
-def columns_to_learn(
-    sentences: list[Sentence], settings, keep=None
-) -> tuple[LabelColumn, ...]:
-    """The columns of labels of training sentences.
-
-    Args:
-        sentences: annotated in the columns.
-        settings: the `Settings` of a tagger. `constrained=True` concerns the columns
-            with chunk tags, of which there must be one.
-        keep: function from the inventories to those that the model is to have; None
-            for the same.
-
-    Raises:
-        ValueError: as in `inventories`, or if there are no chunk tags to constrain.
-    """
-    names, constrained = settings.task.columns, settings.get("constrained", False)
-    labels = inventories(sentences, names, settings.task.min_count)
-    labels = keep(labels) if keep else labels
-    if constrained and any(map(looks_like_chunks, labels)):
-        wanted = [constrained if looks_like_chunks(row) else None for row in labels]
-    else:
-        wanted = [constrained] * len(names)
+        rows_and_labels.append((rows, keeping[i](labels) if keeping else labels))
+    some_chunks = any(looks_like_chunks(labels) for _, labels in rows_and_labels)
     columns = []
-    for name, row, constraint in zip(names, labels, wanted, strict=True):
-        rows = [_to_learn(sentence, name) for sentence in sentences]
-        scheme = decoding_scheme(constraint, row, rows)
-        columns.append(LabelColumn(name, row, scheme, learns_scripts(name)))
+    for name, (rows, labels) in zip(
+        settings.task.columns, rows_and_labels, strict=True
+    ):
+        is_free = constrained and some_chunks and not looks_like_chunks(labels)
+        scheme = decoding_scheme(None if is_free else constrained, labels, rows)
+        columns.append(LabelColumn(name, labels, scheme, learns_scripts(name)))
     return tuple(columns)
 
 

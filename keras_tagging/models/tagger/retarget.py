@@ -1,6 +1,7 @@
 """Fine-tuning: a tagger for other sentences that starts from trained weights."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from keras import ops
@@ -36,20 +37,34 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
         sentences: training sentences with tags.
         keep_labels, frozen, seed, changes: as in `Tagger.retarget`.
     """
-    if isinstance(frozen, str):
-        raise ValueError(f"frozen={frozen!r} is a string: give a list, [{frozen!r}]")
-    _check_changes(model, changes)
+    owners = model.settings.architecture.keywords
+    free = {name for name in FREE if name in owners}
+    free |= {k for k, o in owners.items() if o in (OptimizerSettings, FitSettings)}
+    for name in changes:
+        check_known("keyword of a network that is kept", name, sorted(free))
     settings = model.settings.replaced(**changes)
 
-    def joined_inventories(inventories):
-        pairs = zip(model.label_columns, inventories, strict=True)
-        return [_labels(old, new, keep_labels) for old, new in pairs]
+    def inventory(old, labels):
+        keep = keep_labels
+        if keep is None:
+            keep = not old.ids.keys().isdisjoint(labels)
+        return _joined(old.labels, labels) if keep else labels
 
-    columns = columns_to_learn(sentences, settings, joined_inventories)
-    _check_labels(model, columns)
+    keeping = [partial(inventory, column) for column in model.label_columns]
+    columns = columns_to_learn(sentences, settings, keeping)
+    reads = getattr(settings.label_options, "label_input", None)
+    if reads in ("probabilities", "one-hot") and columns[0].labels != model.tags:
+        raise ValueError(
+            f"a network with label_input={reads!r} has a weight for each tag that it "
+            f"reads, so it keeps its {len(model.tags)} tags: train a new one, or one "
+            "with label_input='embedding'"
+        )
 
     # the words of training come before words that are only in the vectors
-    counted = _counted(model, sentences)
+    features = model._new_features()
+    strings = flat_strings(sentences, features.columns)
+    features.adapt(strings, lengths=list(map(len, sentences)))
+    counted = features.vocabularies
     before = model.vocabularies
     vocabularies = {
         name: _joined(words, counted.get(name, ()))
@@ -92,50 +107,6 @@ def freeze(network, names: Sequence[str]) -> None:
         layers[name].trainable = False
 
 
-def _check_changes(model, changes) -> None:
-    owners = model.settings.architecture.keywords
-    free = {name for name in FREE if name in owners}
-    free |= {k for k, o in owners.items() if o in (OptimizerSettings, FitSettings)}
-    for name in changes:
-        check_known(f"{model.architecture} keyword", name, sorted(owners))
-        if name not in free:
-            raise ValueError(
-                f"{name}={changes[name]!r} is part of the network, which is kept: "
-                f"you may change {', '.join(sorted(free))}"
-            )
-
-
-def _labels(old, labels: list[str], keep: bool | None) -> list[str]:
-    """The inventory of a column: that of new sentences, after the old one if it stays.
-
-    Args:
-        old: the `LabelColumn` of the first tagger.
-        labels: those of the new sentences.
-        keep: `keep_labels` of `Tagger.retarget`.
-    """
-    if keep is None:
-        keep = not old.ids.keys().isdisjoint(labels)
-    return _joined(old.labels, labels) if keep else labels
-
-
-def _check_labels(model, columns) -> None:
-    reads = getattr(model.settings.label_options, "label_input", None)
-    if reads in ("probabilities", "one-hot") and columns[0].labels != model.tags:
-        raise ValueError(
-            f"a network with label_input={reads!r} has a weight for each tag that it "
-            f"reads, so it keeps its {len(model.tags)} tags: train a new one, or one "
-            "with label_input='embedding'"
-        )
-
-
-def _counted(model, sentences) -> dict[str, list[str]]:
-    """The vocabularies of the sentences alone."""
-    features = model._new_features()
-    strings = flat_strings(sentences, features.columns)
-    features.adapt(strings, lengths=list(map(len, sentences)))
-    return features.vocabularies
-
-
 def _joined(words: Sequence[str], others: Sequence[str]) -> list[str]:
     """The words, followed by the others that are not among them."""
     return list(dict.fromkeys([*words, *others]))
@@ -143,12 +114,12 @@ def _joined(words: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _carry_weights(old, new) -> None:
     """Copy all weights; in tables and outputs, the rows of names that both have."""
-    rows = {
-        name: _sources(
-            old.vocabularies[name], words, 0 if is_inventory(name) else FIRST_ID
-        )
-        for name, words in new.vocabularies.items()
-    }
+    rows = {}  # of the old table for each row of the new one; -1 if there is none
+    for name, words in new.vocabularies.items():
+        first = 0 if is_inventory(name) else FIRST_ID
+        ids = {word: i for i, word in enumerate(old.vocabularies[name], first)}
+        places = [*range(first), *(ids.get(word, -1) for word in words)]
+        rows[name] = np.array(places, int)
     outputs = {
         column.layer(name): column.vocabulary
         for column in new.label_columns
@@ -184,9 +155,3 @@ def _axes(layer: str, weight: str, outputs) -> dict[int, str]:
         return {0: layer.removesuffix("_embedding")}
     axes = LOGITS_AXES if layer.split("_")[0] == "logits" else TAG_AXES
     return dict.fromkeys(axes.get(weight, ()), outputs.get(layer, "tags"))
-
-
-def _sources(old: Sequence[str], new: Sequence[str], first: int) -> np.ndarray:
-    """The row of the old table for each row of the new one; -1 if there is none."""
-    ids = {name: i for i, name in enumerate(old, first)}
-    return np.array([*range(first), *(ids.get(name, -1) for name in new)], int)

@@ -19,15 +19,12 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.models.distillation import without
+from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger import decoding, label_columns
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
-from keras_tagging.models.tagger.pretraining import (
-    has_tables,
-    pretrain_tables,
-    refuse_trained,
-)
+from keras_tagging.models.tagger.pretraining import pretrain_tables
 from keras_tagging.models.tagger.retarget import freeze, retargeted
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
@@ -107,16 +104,16 @@ class Tagger(MeasuredTagging, SentenceModel):
             ValueError: if the model has vocabularies already, there are no tags, or all
                 tokens have the same one.
         """
-        self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        columns = label_columns.columns_to_learn(sentences, self.settings)
-        self._schemes = (label_columns.schemes_of(columns),)
-        vocabularies = self._count_features(sentences)
-        labels = {column.vocabulary: column.labels for column in columns}
-        self._build({**vocabularies, **labels})
+        super().adapt(sentences)
         self._pretraining_due = self.settings.task.pretrain is not None
         if self.settings.task.consistent:
             self.rules = ColumnRules.learnt(sentences, self.label_columns)
+
+    def count_labels(self, sentences):
+        columns = label_columns.columns_to_learn(sentences, self.settings)
+        self._schemes = (label_columns.schemes_of(columns),)
+        return {column.vocabulary: column.labels for column in columns}
 
     def learn_rules(self, sentences, lexicon=()) -> None:
         """Learn anew what answers keep to; no weight changes.
@@ -222,16 +219,20 @@ class Tagger(MeasuredTagging, SentenceModel):
                 `verbose`.
 
         Returns:
-            The names of the tables that were set.
+            The names of the tables that were set; a network without embeddings of
+            words or labels has none.
 
         Raises:
-            ValueError: for an unknown method, a network without such tables, or one
-                that has been trained.
+            ValueError: if the network has been trained.
         """
         sentences = self.annotated(sentences)
         if self.network is None:
             self.adapt(sentences)
-        refuse_trained(self)
+        if int(self.optimizer.iterations):
+            raise ValueError(
+                "this model is trained, and pretraining would replace its embeddings: "
+                "call pretrain before fit"
+            )
         self._pretraining_due = False
         return pretrain_tables(self, sentences, method, **options)
 
@@ -271,24 +272,22 @@ class Tagger(MeasuredTagging, SentenceModel):
         seed = self.seed if seed is None else seed
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
 
-    def check_weights(self, weights):
-        if weights.classes and len(self.column_names) > 1:
+    def token_weights(self, sentences, sample_weight, class_weight):
+        [column, *others] = self.label_columns
+        if class_weight and others:
             raise ValueError(
                 "class_weight is for a tagger of one column: give sample_weight, one "
                 "number a token, which counts in all columns"
             )
+        return weights_of_tokens(sentences, sample_weight, class_weight, column)
 
     def check_student(self):
-        if self.settings.get("decoder") == "crf":
+        reads_own = self.settings.label_options is not None
+        if reads_own or self.settings.get("decoder") == "crf":
             raise ValueError(
-                "soft targets are of single tokens, and a CRF learns whole paths: give "
-                "the student decoder='softmax'; the teacher may have a CRF"
-            )
-        if self.settings.label_options is not None:
-            raise ValueError(
-                f"soft targets cannot teach {self.architecture}, which reads its own "
-                "labels: give the student decoder='softmax', or another architecture, "
-                "such as 'bigru'"
+                "soft targets are of single tokens; a CRF learns whole paths, and some "
+                "networks read their own labels: give the student "
+                "decoder='softmax', or another architecture, such as 'bigru'"
             )
 
     def distil(self, batches, distillation, unannotated):
@@ -325,8 +324,7 @@ class Tagger(MeasuredTagging, SentenceModel):
     def before_fit(self, sentences, resumed, verbose):
         if resumed:
             self._pretraining_due = False
-        # a recipe may ask for pretraining without tables to pretrain
-        if self._pretraining_due and has_tables(self):
+        if self._pretraining_due:
             self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
@@ -372,11 +370,6 @@ class Tagger(MeasuredTagging, SentenceModel):
         if isinstance(outputs, dict) and "emissions" in outputs:
             crf = self.network.get_layer(column.layer("crf"))
             return path_loss(crf, targets, outputs, sample_weight, self.weighted)
-        if not isinstance(self.loss, keras.Loss):
-            raise ValueError(
-                f"compiled with loss={self.loss!r}: a tagger of named columns, or "
-                "with soft targets, needs one keras.Loss, for all columns"
-            )
         # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
         return self.loss(targets, logits_of(outputs), 1.0 * sample_weight)
 
