@@ -11,7 +11,7 @@ import tensorflow as tf
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.data.named_columns import check_labelled, with_targets
+from keras_tagging.data.named_columns import annotated, with_targets
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.encoding.batching import TrainingBatches
 from keras_tagging.models.calls import SentenceCalls, of_any_size
@@ -174,10 +174,9 @@ class TrainedOnSentences(SentenceCalls):
                     "loss is the mean of its own tokens: give batch_size= or "
                     "token_budget=, or a weight a token"
                 )
-        sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         state = resume and Path(resume) / "resume.npz"
         resumed = bool(state) and state.exists()
-        self.before_fit(sentences, resumed, verbose=verbose in (1, 2, "auto"))
+        sentences = self.prepared(sentences, resume, resumed, verbose)
         batches = self.batches(sentences, fitting)
         if distillation:
             self.distil(batches, distillation, unannotated)
@@ -291,13 +290,7 @@ class TrainedOnSentences(SentenceCalls):
 
     def annotated(self, sentences):
         """The sentences, after a check that they have the columns to learn."""
-        sentences = as_sentences(sentences)
-        check_labelled(
-            sentences,
-            self.column_names,
-            f"a {self.kind} learns from it; a list in JSON has strings or integers",
-        )
-        return sentences
+        return annotated(sentences, self.column_names)
 
     def batches(self, sentences, fitting):
         """The batches of training."""
@@ -359,17 +352,15 @@ class TrainedOnSentences(SentenceCalls):
         share, temperature = self.soft_share
         return sum(self.losses, (1 - share) * gold + share * temperature**2 * soft)
 
-    def prepared(self, sentences, keep, verbose):
+    def prepared(self, sentences, keep, resumed, verbose):
         """The training sentences with everything that the model reads.
 
         Args:
             keep: a folder that keeps finished work for a resumed run, or None.
+            resumed: whether it has a run already, which goes on.
             verbose: as in `fit`; above 0, progress is printed.
         """
         return sentences
-
-    def before_fit(self, sentences, resumed, verbose):
-        """Hook that runs before the first epoch of a fit, which a run may resume."""
 
     def check_development(self, sentences):
         """Raise a ValueError if development sentences have no label of training."""

@@ -42,7 +42,10 @@ def share_batches(count: int) -> None:
             f"{count} devices share batches with JAX only, and the backend is "
             f"{backend}: set the environment variable KERAS_BACKEND=jax"
         )
-    join_processes()
+    import jax
+
+    if int(os.environ.get(PROCESSES, 1)) > 1 and not jax.distributed.is_initialized():
+        keras.distribution.initialize()  # waits for the other processes
     here = keras.distribution.list_devices()
     processes, _ = place()
     if not (len(here) if processes > 1 else 1) <= count <= len(here):
@@ -55,14 +58,6 @@ def share_batches(count: int) -> None:
     keras.distribution.set_distribution(
         keras.distribution.DataParallel(devices=here[:count], auto_shard_dataset=False)
     )
-
-
-def join_processes() -> None:
-    """Wait for the other processes that the environment variables tell of, if any."""
-    import jax
-
-    if int(os.environ.get(PROCESSES, 1)) > 1 and not jax.distributed.is_initialized():
-        keras.distribution.initialize()
 
 
 def devices_of_batches() -> int:

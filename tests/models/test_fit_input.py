@@ -177,9 +177,9 @@ def test_weights_that_would_have_no_effect_are_refused():
     single = {"batch_size": 1, "token_budget": None}
     with pytest.raises(ValueError, match="no effect in batches of one sentence"):
         fitted(TRAIN, model=tagger(**single), sample_weight=each)
-    zeros = np.where(np.arange(len(TRAIN)) % 2, 0, 5)
+    zeros = np.array([5, 0, 5, 5])
     plain, some = (
-        fitted(TRAIN, model=tagger(**single), **options)
+        fitted(TRAIN[:4], model=tagger(**single), **options)
         for options in ({}, {"sample_weight": zeros})
     )
     assert not equal(plain, some)

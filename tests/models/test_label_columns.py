@@ -177,7 +177,7 @@ def test_one_column_of_it_is_a_tagger(model):
     with pytest.raises(ValueError, match=message):
         keras_tagging.compare(model, model, GOLD)
     for use in (model.multi_tagging, lambda s: model.counts(s, [("accuracy", None)])):
-        with pytest.raises(ValueError, match=r"take one of them, model.column\('upos'"):
+        with pytest.raises(ValueError, match="unknown column 'tags'. Known: upos"):
             use(GOLD)
 
 
@@ -283,8 +283,9 @@ def test_configurations_that_are_refused(model, case):
 # Fine-tuning
 
 
-@pytest.mark.parametrize("keep_labels", [True, False, None])
-@pytest.mark.parametrize("decoder", ["softmax", "crf"])
+@pytest.mark.parametrize(
+    "keep_labels, decoder", [(True, "softmax"), (False, "crf"), (None, "crf")]
+)
 def test_fine_tuning_keeps_the_rows_of_known_labels(keep_labels, decoder):
     old = built(decoder=decoder)
     old.adapt(TRAIN)
@@ -306,8 +307,6 @@ def test_fine_tuning_keeps_the_rows_of_known_labels(keep_labels, decoder):
                 before[:, old.tags[name].index(label)],
                 after[:, new.tags[name].index(label)],
             )
-    with pytest.raises(ValueError, match="tags=.'upos',. is part of the network"):
-        old.retarget(TRAIN, tags=("upos",))
 
 
 # What is refused

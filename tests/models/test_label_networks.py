@@ -6,8 +6,8 @@ Dinarelli & Tellier (2016), sections 2.2 to 2.5.
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from conftest import WORDS_ONLY, computing_once, random_sentences
+from models.served import check_served
 from reference import context_window, label_rnn
 
 import keras_tagging
@@ -111,30 +111,7 @@ def check_road(model, tmp_path, *, served):
         for one, other in zip(again.predict(sentences), rows, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-6)
     if served:
-        again.export(tmp_path / "served", top_k=3)
-        check_served(tmp_path / "served", model.tags, sentences, tagged, rows)
-
-
-def check_served(path, tags, sentences, tagged, rows):
-    """A batch wider than its longest sentence, with words in the padding."""
-    serve = tf.saved_model.load(str(path)).signatures["serving_default"]
-    lengths = [len(words) for words in sentences]
-    width = max(lengths) + 3
-    tokens = [[*words, *["dog"] * (width - len(words))] for words in sentences]
-    out = serve(tokens=tf.constant(tokens), lengths=tf.constant(lengths, tf.int32))
-    out = {name: values.numpy() for name, values in out.items()}
-    assert 0 in lengths and out["tags"].shape == (len(sentences), width)
-    for i, n in enumerate(lengths):
-        found = [tag.decode() for tag in out["tags"][i]]
-        assert found == [tag for tag, _ in tagged[i]] + [""] * (width - n)
-        expected = [p for _, p in tagged[i]] + [0] * (width - n)
-        np.testing.assert_allclose(out["probabilities"][i], expected, atol=1e-5)
-        expected = np.sort(rows[i], -1)[:, ::-1][:, :3]
-        np.testing.assert_allclose(out["top_probabilities"][i, :n], expected, atol=1e-5)
-        best = [tags[k].encode() for k in rows[i].argmax(-1)]
-        assert out["top_tags"][i, :n, 0].tolist() == best
-    nothing = serve(tokens=tf.constant([[""], [""]]), lengths=tf.constant([0, 0]))
-    assert nothing["tags"].numpy().tolist() == [[b""], [b""]]
+        check_served(again, tmp_path / "served", sentences)
 
 
 @networks
@@ -152,34 +129,6 @@ STACKED = pytest.param("shortcut-bilstm", 1, marks=pytest.mark.slow)
 def test_a_decoder_goes_the_whole_road(name, beam_width, tmp_path):
     model = build_decoder(name, beam_width=beam_width, learning_rate=0.1)
     check_road(model, tmp_path, served=True)
-
-
-CASES = {
-    "ie-rnn": {"direction": "bidirectional", "feedback": (1.0, 0.0), "l2": 1e-4},
-    "bigru": {"beam_width": 2, "feedback": 0.5, "l2": 1e-4, "label_units": 12},
-}
-
-
-@pytest.mark.slow("tensorflow")  # which goes the whole road above
-@pytest.mark.parametrize("name", CASES)
-def test_on_every_backend(name, tmp_path):
-    """The tag of a word is always the same one."""
-    options = {"unknown_rate": 0.0, "learning_rate": 0.2} | CASES[name]
-    sizes = DECODER if name == "bigru" else SIZES
-    options |= {"units": 12, "dropout": 0.0}
-    model = keras_tagging.build(name, **sizes | options)
-    history = model.fit(SENTENCES, epochs=20, verbose=0).history
-    assert history["loss"][-1] < history["loss"][0] / 2
-    shares = [v for v in model.network.variables if v.name == "gold_share"]
-    expected = [0.5] if name == "bigru" else [0, 0]
-    assert [float(keras.ops.convert_to_numpy(v)) for v in shares] == expected
-    # TensorFlow runs few batches with less work so; JAX compiles them in any case
-    model.run_eagerly = keras.backend.backend() == "tensorflow"
-    assert model.evaluate(SENTENCES, return_dict=True)["accuracy"] > 0.8
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
-    again.run_eagerly = model.run_eagerly
-    assert again.tag(SENTENCES) == model.tag(SENTENCES)
 
 
 # The number of parameters: section 2.5
@@ -255,22 +204,6 @@ def test_network_equals_the_papers_equations(name, direction):
 
 
 # The decoder and the beam
-
-
-@pytest.mark.parametrize("name", ["bigru", "shortcut-bilstm"])
-def test_training_changes_every_weight_of_a_decoder(name):
-    model = build_decoder(name)
-    variables = model.network.trainable_variables
-    before = [np.array(keras.ops.convert_to_numpy(v)) for v in variables]
-    model.fit(SENTENCES, epochs=1, verbose=0)
-    changed = {
-        variable.path
-        for variable, old in zip(variables, before, strict=True)
-        if abs(keras.ops.convert_to_numpy(variable) - old).max() > 0
-    }
-    of_decoder = {v.path for v in variables if v.path.startswith("label_rnn/")}
-    assert len(of_decoder) == 5 and of_decoder <= changed
-    assert "word_embedding/embeddings" in changed
 
 
 @pytest.mark.parametrize("make", [build, build_decoder])

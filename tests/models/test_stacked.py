@@ -5,9 +5,9 @@ from itertools import pairwise
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from cells.cases import named_weights
 from conftest import WORDS_ONLY, computing_once, random_sentences, randomize
+from models.served import check_served
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
 from selection import slow_but
 
@@ -174,17 +174,7 @@ def test_every_architecture_goes_the_whole_road(name, tmp_path):
         for one, other in rows:
             np.testing.assert_array_equal(one, other)
     if name in SERVED:
-        again.export(tmp_path / "served")
-        check_served(tmp_path / "served", tagged)
-
-
-def check_served(path, tagged):
-    served = tf.saved_model.load(str(path)).signatures["serving_default"]
-    lengths = [len(sentence) for sentence in SENTENCES]
-    padded = [s.tokens + [""] * (max(lengths) - len(s)) for s in SENTENCES]
-    found = served(tokens=tf.constant(padded), lengths=tf.constant(lengths, tf.int32))
-    for row, length, tags in zip(found["tags"].numpy(), lengths, tagged, strict=True):
-        assert [tag.decode() for tag in row[:length]] == tags
+        check_served(again, tmp_path / "served", SENTENCES)
 
 
 def test_dropped_layers():

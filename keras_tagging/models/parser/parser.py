@@ -232,7 +232,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
         refuse_unknown("dependency labels", labels, self.labels, "development")
 
-    def prepared(self, sentences, keep, verbose):
+    def prepared(self, sentences, keep, resumed, verbose):
         """Add jackknifed tags, if the parser reads predicted ones."""
         task = self.settings.task
         if task.tags != "predicted":

@@ -65,13 +65,7 @@ class MeasuredTagging(Tagging):
         self._require_network()
         if name is None and self.column_names == (None,):
             return self
-        if name is None:
-            several = ", ".join(map(repr, self.column_names))
-            raise ValueError(
-                f"this tagger has columns of labels, {several}: take one of them, "
-                f"model.column({self.column_names[0]!r})"
-            )
-        check_known("column", name, [column for column in self.column_names if column])
+        check_known("column", name or "tags", filter(None, self.column_names))
         return OneColumn(self, self.label_columns[self.column_names.index(name)])
 
     def evaluator(self, sentences, *calls) -> Callable[[], dict]:

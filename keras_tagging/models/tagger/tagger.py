@@ -14,7 +14,6 @@ from keras_tagging.architectures.output import (
     reads_labels,
     run_network,
 )
-from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
@@ -173,9 +172,6 @@ class Tagger(MeasuredTagging, SentenceModel):
 
     # Sentences to arrays
 
-    def annotated(self, sentences):
-        return annotated(sentences, self.column_names)
-
     def targets(self, sentences):
         """The tag ids of all tokens of the sentences."""
         return targets_of(sentences, self.label_columns)
@@ -321,11 +317,12 @@ class Tagger(MeasuredTagging, SentenceModel):
         self.distil(batches, distillation, bare)
         return batches
 
-    def before_fit(self, sentences, resumed, verbose):
-        if resumed:
-            self._pretraining_due = False
-        if self._pretraining_due:
-            self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)
+    def prepared(self, sentences, keep, resumed, verbose):
+        if self._pretraining_due and not resumed:
+            shown = verbose in (1, 2, "auto")
+            self.pretrain(sentences, self.settings.task.pretrain, verbose=shown)
+        self._pretraining_due = False
+        return sentences
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
         """The loss of a batch: that of each column, with the weight of the column.
