@@ -27,7 +27,7 @@ LABELS = {"units": 3, "word_dim": 4, "label_dim": 3, "seed": 3, "pretrain": None
 CASES = {
     "bigru": {**TAGGER, "character_network": "cnn", "character_units": 3},
     "bilstm": None,  # that of bilstm-crf
-    "bilstm-crf": {**PLAINER, "character_network": "lstm", "character_units": 3},
+    "bilstm-crf": PLAINER,
     "skip-bilstm": {**PLAINER, "num_layers": 2},
     **dict.fromkeys(("shortcut-bilstm", "highway-bilstm", "rhn")),  # skip-bilstm
     **dict.fromkeys(("elman-rnn", "jordan-rnn", "i-rnn")),  # ie-rnn

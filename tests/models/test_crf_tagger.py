@@ -111,32 +111,24 @@ def test_the_loss_is_the_mean_over_real_tokens(model, batch):
     assert found == pytest.approx(total / mask.sum(), rel=1e-4)
 
 
-@pytest.fixture(scope="module")
-def alternating():
-    """Half of the sentences are A B A B ..., half B A B A ...; the words tell nothing.
+def test_it_learns_what_only_transitions_can_tell():
+    """Half of the sentences are A B A B ..., half B A B A ...; words tell nothing.
 
     Of a softmax the loss is log 2 a token at the least, of a CRF log 2 a sentence.
     """
     options = SMALLER | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
-    model = keras_tagging.build(
-        "bigru", decoder="crf", **options, learning_rate=0.1, epochs=80
-    )
-    tags = ["A", "B"] * 3
-    sentences = [Sentence(["w"] * 6, tags), Sentence(["w"] * 6, tags[::-1])] * 8
+    options |= {"decoder": "crf", "learning_rate": 0.2, "epochs": 30, "decay": None}
+    model, tags = keras_tagging.build("bigru", **options), ["A", "B"] * 3
+    sentences = [Sentence(["w"] * 6, tags), Sentence(["w"] * 6, tags[::-1])]
     history = model.fit([*sentences, Sentence([], [])], verbose=0)
-    return model, history
-
-
-def test_it_learns_what_only_transitions_can_tell(alternating):
-    model, history = alternating
     last = {name: values[-1] for name, values in history.history.items()}
     assert math.log(2) / 6 <= last["loss"] < 0.15
     # the metrics of training are those of the marginals, which are even
     assert last["cross_entropy"] == pytest.approx(math.log(2), rel=0.05)
     assert last["accuracy"] == pytest.approx(0.5, abs=0.1)
     model.run_eagerly = True
-    (tags,) = model.tag([["w"] * 6])
-    assert tags in (["A", "B"] * 3, ["B", "A"] * 3)
+    [found] = model.tag([["w"] * 6])
+    assert found in (tags, tags[::-1])
 
 
 def test_the_metrics_of_training_are_those_of_evaluate(train_sentences):
