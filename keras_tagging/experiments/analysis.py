@@ -344,7 +344,7 @@ def by_word_frequency(model, tokens: pd.DataFrame, counts: Counter) -> pd.DataFr
         counts: how often each normal form occurs in the training sentences. Words that
             the model does not know are in the first row, whatever their frequency.
     """
-    words = model.known_words(counts) if reads_words(model) else set(counts)
+    words = model.known_words() if reads_words(model) else set(counts)
     frequency = [counts[f] if f in words else -1 for f in tokens["form"]]
     edges = [-1, *FREQUENCIES, np.inf]
     names = ["unknown", *FREQUENCIES.values()]

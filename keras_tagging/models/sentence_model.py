@@ -182,14 +182,9 @@ class SentenceModel(TrainedOnSentences):
         if self.network is None:
             raise ValueError("this model has no vocabularies yet: fit or adapt it")
 
-    def known_words(self, words=()) -> set[str]:
-        """The words of training, in normal form, that have an id of their own.
-
-        Args:
-            words: the words of the training sentences, which this model cannot tell
-                from words that are only in its pretrained vectors.
-        """
-        return {word for word in self.features.vocabularies["word"] if word in words}
+    def known_words(self) -> set[str]:
+        """The words of training, in normal form, that have an id of their own."""
+        return set(self.features.vocabularies["word"][: self.training_words])
 
     # Vocabularies
 

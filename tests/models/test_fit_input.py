@@ -243,18 +243,6 @@ def test_misuse(options, message, settings):
     assert "\n" not in str(error.value)
 
 
-def test_a_schedule_and_a_decay_are_refused_by_keras():
-    schedule = keras.optimizers.schedules.ExponentialDecay(0.01, 10, 0.9)
-    for decay in ("linear", None):
-        model = tagger(decay=decay)
-        model.compile(keras.optimizers.Adam(schedule), loss=model.loss)
-        if decay is None:
-            fitted(TRAIN, model=model)
-            continue
-        with pytest.raises(TypeError, match="LearningRateSchedule"):
-            fitted(TRAIN, model=model)
-
-
 def test_a_plateau_beside_linear_decay_is_refused():
     plateau = keras.callbacks.ReduceLROnPlateau("loss")
     with pytest.raises(ValueError, match=r"needs build\(..., decay=None\)"):

@@ -120,7 +120,7 @@ def test_named_columns(trainings, tmp_path):
 
 def test_a_killed_fold_goes_on(tmp_path, monkeypatch):
     """With the epoch after the last one, to the tags of a run that was not killed."""
-    sentences = random_sentences(12, 1)
+    sentences = random_sentences(6, 1)
     new = partial(keras_tagging.build, "bigru", **TINY_TAGGER, **WORDS_ONLY)
     options = {"folds": 2, "epochs": 2}
     expected = module.jackknife(sentences, new, **options)
@@ -149,7 +149,7 @@ def test_a_killed_fold_goes_on(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def parser():
     model = build("ffn-parser", **PREDICTED)
-    model.fit(TRAIN[:16], epochs=1, verbose=0)
+    model.fit(TRAIN[:8], epochs=1, verbose=0)
     return model
 
 

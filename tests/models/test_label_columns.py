@@ -256,19 +256,6 @@ CONFIGS = {
         lambda c: c | {"settings": {**c["settings"], "tags": ("upos", "xpos")}},
         "the settings need",
     ),
-    "too many weights": (
-        lambda c: (
-            c
-            | {
-                "vocabularies": {
-                    **c["vocabularies"],
-                    "tags:upos": [*map(str, range(9**6))],
-                }
-            }
-            | {"settings": {**c["settings"], "units": 4000}}
-        ),
-        "the settings ask for",
-    ),
 }
 
 

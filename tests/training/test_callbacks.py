@@ -9,6 +9,8 @@ import keras_tagging
 from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.training import TagLoss, mode_of
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 SETTINGS = TINY | WORDS_ONLY
 
 
@@ -62,7 +64,6 @@ def test_history_and_csv_have_each_epoch_once(run):
     assert [p.name for p in path.parent.iterdir()] == ["log.csv"]
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_figure_of_nothing_chooses_no_epoch(train_sentences):
     known = train_sentences[:3]
     with pytest.raises(ValueError, match="monitor='val_oov_accuracy' is no number"):
@@ -70,7 +71,6 @@ def test_a_figure_of_nothing_chooses_no_epoch(train_sentences):
     fit(train_sentences, known, epochs=1)
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("monitor", ["cross_entropy", "val_accuracy"])
 def test_a_run_s_best_model_is_that_of_the_monitor(
     tmp_path, train_sentences, dev_sentences, monkeypatch, monitor
@@ -107,7 +107,6 @@ def test_monitor_knows_which_way_is_better(monitor, mode):
     assert mode_of("val_error", ["error"]) == "min"
 
 
-@pytest.mark.usefixtures("eager")
 def test_rate_decays_and_a_further_fit_starts_anew(train_sentences):
     build = {"learning_rate": 0.1, "decay": "linear"}
     model, history = fit(train_sentences, epochs=2, build=build)

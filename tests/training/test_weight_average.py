@@ -7,6 +7,8 @@ from conftest import TINY, WORDS_ONLY, spoil
 
 import keras_tagging
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 MOMENTUM = 0.9
 SETTINGS = {
     **TINY,
@@ -104,7 +106,6 @@ class BadLastEpoch(Spy):
             spoil(self.model)
 
 
-@pytest.mark.usefixtures("eager")
 def test_the_best_epochs_averages_are_kept(data):
     spy = BadLastEpoch()
     model, history = train(data, spy)

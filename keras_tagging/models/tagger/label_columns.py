@@ -96,13 +96,7 @@ def restored_columns(
     )
 
 
-def check_development(sentences, columns: Sequence[LabelColumn]) -> None:
-    """Refuse development sentences of whose labels in a column none is known."""
-    for column in columns:
-        refuse_unknown(*_counted(sentences, column), column.ids, "development")
-
-
-def _counted(sentences, column: LabelColumn) -> tuple[str, Counter]:
+def counted(sentences, column: LabelColumn) -> tuple[str, Counter]:
     """The name for the labels of a column, and their numbers."""
     kind = "tags" if column.name is None else f"labels in {column.name!r}"
     return kind, Counter(label for row in column.learnt(sentences) for label in row)
@@ -123,7 +117,7 @@ def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) ->
         ValueError: if there are labels, and the model knows none of them.
     """
     for column in columns:
-        kind, labels = _counted(sentences, column)
+        kind, labels = counted(sentences, column)
         refuse_unknown(kind, labels, column.ids, "training")
         missed = {k: n for k, n in labels.items() if k not in column.ids and n >= least}
         if missed:
@@ -167,6 +161,6 @@ def decoding_scheme(
         f"{inconsistent:,} of {len(sentences):,} training sentences have chunk tags "
         f"that break {scheme.upper()}, so decoding may break it too: give "
         "constrained=True to forbid that, constrained=False to allow it",
-        stacklevel=5,  # the line that calls fit
+        stacklevel=7,  # the line that calls fit
     )
     return None

@@ -19,6 +19,7 @@ from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabu
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.models.distillation import without
 from keras_tagging.models.fit import weights_of_tokens
+from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger import decoding, label_columns
 from keras_tagging.models.tagger.decoding import logits_of
@@ -167,9 +168,6 @@ class Tagger(MeasuredTagging, SentenceModel):
         ids, labels = inputs if isinstance(inputs, (tuple, list)) else (inputs, None)
         return run_network(self.network, ids, labels, training)
 
-    def known_words(self, words=()):
-        return set(self.features.vocabularies["word"][: self.training_words])
-
     # Sentences to arrays
 
     def targets(self, sentences):
@@ -182,7 +180,9 @@ class Tagger(MeasuredTagging, SentenceModel):
         return super().batches(sentences, fitting)
 
     def check_development(self, sentences):
-        label_columns.check_development(sentences, self.label_columns)
+        for column in self.label_columns:
+            labels = label_columns.counted(sentences, column)
+            refuse_unknown(*labels, column.ids, "development")
 
     def dataset(self, batches):
         """The data for training; where the network reads labels, they are an input."""
