@@ -113,7 +113,11 @@ class Deriving(Predictor):
         words, pos = sentence.tokens, parts_of_speech(sentence, "X")
         arrays = [outputs[name] for name in self.reads]
         ranked = self.decoder.derive(words, pos, *arrays, beta, nbest, **more)
-        return [(with_derivation(sentence, made), score) for made, score in ranked]
+        derived = []
+        for made, score in ranked:
+            tags = [leaf.category for leaf in made.leaves]
+            derived.append((replace(sentence, tags=tags, derivation=made), score))
+        return derived
 
     def measured(self, sentences, *calls, search=True) -> dict[str, float]:
         """The figures on sentences with derivations: see `metrics.derivation_scores`.
@@ -169,12 +173,6 @@ class Deriving(Predictor):
 # Sentences with derivations
 
 
-def with_derivation(sentence: Sentence, derivation: Derivation) -> Sentence:
-    """The sentence with a derivation, whose categories are its tags."""
-    tags = [leaf.category for leaf in derivation.leaves]
-    return replace(sentence, tags=tags, derivation=derivation)
-
-
 def with_derivations(sentences) -> list[Sentence]:
     """The sentences, after a check that each with words has a derivation.
 
@@ -190,14 +188,8 @@ def with_derivations(sentences) -> list[Sentence]:
                 f"sentence {number}, {' '.join(sentence.tokens[:5])[:60]!r}, has no "
                 "derivation, which a CCG parser learns from: read an .auto file"
             )
-    return [_without_heads(sentence) for sentence in sentences]
-
-
-def _without_heads(sentence: Sentence) -> Sentence:
-    if "head" not in sentence.columns:
-        return sentence
-    kept = {k: v for k, v in sentence.columns.items() if k != "head"}
-    return replace(sentence, columns=kept)
+    kept = [{k: v for k, v in s.columns.items() if k != "head"} for s in sentences]
+    return [replace(s, columns=x) for s, x in zip(sentences, kept, strict=True)]
 
 
 def gold_tags(sentence: Sentence) -> list[str]:

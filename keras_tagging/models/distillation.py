@@ -269,22 +269,11 @@ class Unlabelled:
         sentences: sentences, or lists of words, which can be read again and again: a
             list, or `data.CorpusFiles`.
         watch: as in `SoftTargets.of`; it is called in each epoch.
-
-    Raises:
-        ValueError: if the sentences can be read only once.
     """
 
     teacher: object
     sentences: Iterable
     watch: Callable[[Sequence], Iterable] = iter
-
-    def __post_init__(self):
-        if iter(self.sentences) is self.sentences:
-            raise ValueError(
-                f"unlabelled sentences are read again in later epochs, and a "
-                f"{type(self.sentences).__name__} can be read once: give a list, or "
-                "CorpusFiles(paths)"
-            )
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,11 @@
-"""Objectives, callbacks, distillation, and the state of a run."""
+"""Objectives, callbacks, devices, and the state of a run."""
 
 from keras_tagging.utils.startup import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "callbacks": [
-            "AveragedWeights",
-            "EpochOrder",
-            "HalvingDecay",
-            "TrainingLog",
-            "Validation",
-            "mode_of",
-        ],
+        "callbacks": ["HalvingDecay", "mode_of"],
         "context_embeddings": ["cbow_embeddings", "window_embeddings"],
         "devices": ["check_alike", "devices_of_batches", "own_rows", "share_batches"],
         "objectives": [

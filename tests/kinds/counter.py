@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 from keras_tagging.architectures import Architecture
 from keras_tagging.encoding.feature_settings import FeatureSettings
@@ -88,13 +87,6 @@ class Counter(Counting, SentenceModel):
             return {"accuracy": float(np.mean(counted == self.targets(sentences)))}
 
         return figures
-
-    def serving(self, top_k):
-        def answer(ids, real):
-            best = tf.argmax(self.network(ids), -1, tf.int32)
-            return {"counts": tf.where(real, best, -1)}
-
-        return answer
 
 
 class OnnxCounter(Counting, OnnxModel):

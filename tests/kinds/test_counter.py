@@ -1,16 +1,13 @@
 """A kind that is registered in Python walks every road: see docs/architecture.rst."""
 
-import json
-
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import ops
 from kinds import counter
 
 import keras_tagging
-from keras_tagging import Pipeline, Sentence, cli, kinds, runtime
+from keras_tagging import Pipeline, Sentence, kinds, runtime
 from keras_tagging.kinds import Output
 
 pytestmark = pytest.mark.usefixtures("registered")
@@ -71,14 +68,6 @@ def test_it_learns_and_is_saved(model, tmp_path):
     assert type(again) is type(model) and again.annotate([WORDS]) == [counted(WORDS)]
 
 
-def test_it_is_a_saved_model(model, tmp_path):
-    model.export(tmp_path / "served")
-    serve = tf.saved_model.load(tmp_path / "served").signatures["serving_default"]
-    given = tf.constant([WORDS[:3], ["dog", "padding", "padding"]])
-    found = serve(tokens=given, lengths=tf.constant([3, 1]))["counts"]
-    np.testing.assert_array_equal(found, [[1, 1, 1], [1, -1, -1]])
-
-
 def test_it_runs_without_keras(onnx_file):
     loaded = runtime.load(onnx_file)
     assert loaded.kind == "counter"
@@ -96,29 +85,6 @@ def test_it_is_a_stage(model, tmp_path):
     for load in (keras_tagging.load, runtime.load):
         folder = tmp_path / ("onnx" if load is runtime.load else "keras")
         assert [*load(folder).annotate([WORDS])] == [counted(WORDS)]
-
-
-def test_the_command_line_knows_it(tmp_path, capsys):
-    rows = [json.dumps({"tokens": s.tokens, **s.columns}) for s in GOLD]
-    (tmp_path / "train.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    run = tmp_path / "run"
-
-    def program(*args):
-        with pytest.raises(SystemExit) as end:
-            cli.main([*map(str, args)])
-        printed = capsys.readouterr()
-        assert not end.value.code, printed.err
-        return printed.out
-
-    assert "counter" in program("list") and "units" in program("list", "counter")
-    corpus = ["--corpus", tmp_path / "train.jsonl"]
-    program("train", "counter", *corpus, "--out", run, "--epochs", 20)
-    printed = program("evaluate", run, *corpus, "--json")
-    assert json.loads(printed)["figures"] == {"accuracy": 1.0}
-    (tmp_path / "text.txt").write_text("the dog\n", encoding="utf-8")
-    printed = program("annotate", run, tmp_path / "text.txt", "--output", "jsonl")
-    [token, _] = json.loads(printed)["tokens"]
-    assert token["words"][0]["vowels"] == "1"
 
 
 def test_unknown_kinds_are_named(onnx_file, model, tmp_path, monkeypatch):

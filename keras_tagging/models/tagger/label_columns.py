@@ -40,7 +40,8 @@ def columns_to_learn(
     least, constrained = settings.task.min_count, settings.get("constrained", False)
     rows_and_labels = []
     for i, name in enumerate(settings.task.columns):
-        rows = [_to_learn(sentence, name) for sentence in sentences]
+        read = scripts_of if learns_scripts(name) else labels_of
+        rows = [read(sentence, name) for sentence in sentences]
         counts = Counter(chain(*rows))
         labels = count_vocabulary(counts, least)
         if len(counts) < 2 or not labels:
@@ -61,10 +62,6 @@ def columns_to_learn(
         scheme = decoding_scheme(None if is_free else constrained, labels, rows)
         columns.append(LabelColumn(name, labels, scheme, learns_scripts(name)))
     return tuple(columns)
-
-
-def _to_learn(sentence: Sentence, name: str | None) -> list[str]:
-    return (scripts_of if learns_scripts(name) else labels_of)(sentence, name)
 
 
 def schemes_of(columns: Sequence[LabelColumn]):

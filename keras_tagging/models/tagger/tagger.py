@@ -351,7 +351,12 @@ class Tagger(MeasuredTagging, SentenceModel):
         ):
             targets = gold if column.name is None else gold[..., i]
             outputs = column.part(y_pred)
-            loss = self._column_loss(column, targets, outputs, sample_weight)
+            if isinstance(outputs, dict) and "emissions" in outputs:
+                crf = self.network.get_layer(column.layer("crf"))
+                loss = path_loss(crf, targets, outputs, sample_weight, self.weighted)
+            else:
+                # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
+                loss = self.loss(targets, logits_of(outputs), 1.0 * sample_weight)
             of_gold = of_gold + weight * ops.cast(loss, "float32")
             if soft is not None:
                 ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
@@ -362,13 +367,6 @@ class Tagger(MeasuredTagging, SentenceModel):
         if soft is None:
             return sum(self.losses, of_gold)
         return self.joined_loss(of_gold, of_soft)
-
-    def _column_loss(self, column, targets, outputs, sample_weight):
-        if isinstance(outputs, dict) and "emissions" in outputs:
-            crf = self.network.get_layer(column.layer("crf"))
-            return path_loss(crf, targets, outputs, sample_weight, self.weighted)
-        # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
-        return self.loss(targets, logits_of(outputs), 1.0 * sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
