@@ -247,8 +247,8 @@ class Tagging(Predictor):
                 losses.append(figures.cross_entropy(logits, targets))
             return labels(sentence, outputs), losses
 
-        needed, entries = [*dict.fromkeys(names + rows)], sum(map(len, columns))
-        results = self.decode(sentences, needed, both, entries, *calls)
+        needed = [*dict.fromkeys(names + rows)]
+        results = self.decode(sentences, needed, both, 1, *calls)
         predicted = [[result[i] for result, _ in results] for i in range(len(columns))]
         losses = [[part[i] for _, part in results] for i in range(len(rows))]
         return figures.figures_of(columns, sentences, predicted, losses, seen or {})

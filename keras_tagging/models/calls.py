@@ -84,11 +84,6 @@ class SentenceCalls(keras.Model, Predictor):
         """Padded lengths are multiples of this: XLA and JAX compile for each length."""
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
 
-    @property
-    def devices(self) -> int:
-        """The devices that share each batch: see `training.devices`."""
-        return training.devices_of_batches()
-
     def predict_step(self, *args):  # on JAX they begin with the state
         """A batch of predictions, as Keras computes it, without its padding."""
         with packed(not self.jit_compile):
@@ -181,7 +176,10 @@ class SentenceCalls(keras.Model, Predictor):
             sizes = {"batch_size": calls.batch_size}
         for chosen in plan_batches(lengths, **sizes):
             ids, _, _ = encoded.batch(
-                chosen, self.length_multiple, devices=self.devices, **sizes
+                chosen,
+                self.length_multiple,
+                devices=training.devices_of_batches(),
+                **sizes,
             )
             yield chosen, self.predict_on_batch(ids)
             if calls.bar:

@@ -84,7 +84,6 @@ class Ensemble(SentenceCalls):
     lower_is_better = _first("lower_is_better")
     missing_column = _first("missing_column")
     length_multiple = _first("length_multiple")
-    devices = _first("devices")
 
     @property
     def input_columns(self) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ def check_served(model, folder, sentences, top_k=3):
     """Its tags with their probabilities, and the best labels of each token."""
     model.export(folder, top_k=top_k)
     names = ["tags", "probabilities", "top_tags", "top_probabilities"]
-    answers = keras_tagging.load(folder).predict_rows(sentences, names)
+    served = keras_tagging.load(folder, safe_mode=False)
+    answers = served.predict_rows(sentences, names)
     rows, tagged = model.predict(sentences), model.tag(sentences, probabilities=True)
     for answer, pairs, row in zip(answers, tagged, rows, strict=True):
         assert answer["tags"] == [tag for tag, _ in pairs]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences
 from models.columns import columned
+from models.parsers import equal, weights
 
 import keras_tagging
 from keras_tagging import Ensemble, Sentence, SoftTargets
@@ -43,12 +44,8 @@ def run(out, corpus=CORPUS, teacher=None, resume=False, epochs=2, **settings):
     return model
 
 
-def weights(model):
-    return [np.array(w) for w in model.get_weights()]
-
-
 def same(one, other):
-    return all(map(np.array_equal, weights(one), weights(other)))
+    return equal(weights(one), weights(other))
 
 
 def with_weight(teacher, weight, temperature=1.0):

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, spoil
+from models.parsers import equal, weights
 
 import keras_tagging
 from keras_tagging.pipelines.training import ProgressCallback, Silent
@@ -58,14 +59,6 @@ def train(folder, killed=None, **options):
         **options,
     )
     return model, history
-
-
-def weights(model):
-    return [*model.network.get_weights()]
-
-
-def equal(one, other):
-    return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 
 def logged(folder):

@@ -32,6 +32,7 @@ _EDITS = re.compile(r"((?:[.-]|\+.)*)\|((?:[.-]|\+.)*)", re.DOTALL)
 _STEPS = re.compile(r"[.-]|\+.", re.DOTALL)
 
 
+@lru_cache(1 << 16)  # a text repeats most of its words
 def script_of(form: str, lemma: str) -> str:
     """The script that makes the lemma of a form.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keras_tagging import training
 from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.trees import trainable, trees_of
@@ -124,7 +125,7 @@ class LearnsMoves:
             self.encode(sentences),
             moves,
             multiple=multiple,
-            devices=self.devices,
+            devices=training.devices_of_batches(),
             **sizes,
         )
         lengths = round_up(batches.sentences.lengths, multiple)
