@@ -174,13 +174,9 @@ class SentenceCalls(keras.Model, Predictor):
         sizes = {"token_budget": self.batch_tokens}
         if calls.batch_size:
             sizes = {"batch_size": calls.batch_size}
+        options = sizes | {"devices": training.devices_of_batches()}
         for chosen in plan_batches(lengths, **sizes):
-            ids, _, _ = encoded.batch(
-                chosen,
-                self.length_multiple,
-                devices=training.devices_of_batches(),
-                **sizes,
-            )
+            ids, _, _ = encoded.batch(chosen, self.length_multiple, **options)
             yield chosen, self.predict_on_batch(ids)
             if calls.bar:
                 calls.bar.add(len(chosen))

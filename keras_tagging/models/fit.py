@@ -304,10 +304,8 @@ class TrainedOnSentences(SentenceCalls):
     def batching(self, fitting) -> dict[str, object]:
         """The keywords that all kinds of batches have."""
         names = ("batch_size", "token_budget", "unknown_rate", "word_dropout")
-        shapes = {
-            "multiple": self.length_multiple,
-            "devices": training.devices_of_batches(),
-        }
+        devices = training.devices_of_batches()
+        shapes = {"multiple": self.length_multiple, "devices": devices}
         chosen = {name: getattr(fitting, name) for name in names}
         return {"seed": self.seed, **shapes, **chosen}
 
