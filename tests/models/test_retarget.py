@@ -27,6 +27,7 @@ KINDS = {
         {"character_network": "lstm", "words": False, "suffixes": (2,)},
     ),
     "column": ("bigru", {"columns": "pos", "words": False}),
+    "classes": ("bigru", {"word_classes": {"dog": "01", "the": "1"}}),
     "label embeddings": ("ie-rnn", {"direction": "bidirectional"}),
 }
 
