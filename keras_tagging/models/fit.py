@@ -150,11 +150,11 @@ class TrainedOnSentences(SentenceCalls):
             self.optimizer.build(self.trainable_variables)
         self.check_development(dev)
         figures = self.figures_in_training or self.figures
-        halves = True if fitting.decay == "halve" else None
-        needs_dev = {"patience": patience, "monitor": monitor, "decay='halve'": halves}
-        for name, value in needs_dev.items():
-            if value is not None and not dev:
-                raise ValueError(f"{name} needs validation_data to watch")
+        options = {"patience": patience, "monitor": monitor}
+        watching = [name for name, value in options.items() if value is not None]
+        watching += ["decay='halve'"] * (fitting.decay == "halve")
+        if watching and not dev:
+            raise ValueError(f"{watching[0]} needs validation_data to watch")
         watched = monitor or self.default_monitor
         if dev:
             possible = [*(f"val_{name}" for name in figures), "loss"]

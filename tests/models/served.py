@@ -16,8 +16,8 @@ def check_served(model, folder, sentences, top_k=3):
         assert answer["tags"] == [tag for tag, _ in pairs]
         expected = [p for _, p in pairs]
         np.testing.assert_allclose(answer["probabilities"], expected, atol=1e-5)
-        best = np.array(answer["top_probabilities"]).reshape(len(row), -1)
-        expected = np.sort(row, -1)[:, ::-1][:, : best.shape[1]]
+        expected = np.sort(row, -1)[:, ::-1][:, :top_k]
+        best = np.array(answer["top_probabilities"]).reshape(expected.shape)
         np.testing.assert_allclose(best, expected, atol=1e-5)
         for p, tags, values in zip(row, answer["top_tags"], best, strict=True):
             expected = [p[model.tags.index(tag)] for tag in tags]
