@@ -137,7 +137,7 @@ def test_what_is_refused(failing, models, run_dir, corpus_dir):
     )
     assert "word needs a level: beta=0.075" in compared(a, b, "--figure", "word")
     err = compared(a, b, "--figure", "acuracy")
-    assert "a tagger has no 'acuracy'; it has accuracy, f1" in err
+    assert "unknown figure 'acuracy'; did you mean 'accuracy'" in err
 
 
 def test_columns_have_names(program, failing, corpus_dir, tmp_path):
