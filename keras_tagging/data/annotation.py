@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from keras_tagging.ccg.auto import line_of
 from keras_tagging.ccg.derivation import Derivation
@@ -320,12 +320,8 @@ def as_object(sentence: Sentence) -> dict:
     if sentence.surface is not None:
         end = surface.start + len(surface.text)
         fields = {"text": surface.text, "start": surface.start, "end": end, **fields}
-    names = ("text", "label", "start", "end", "probability")
-    spans = [
-        {name: getattr(span, name) for name in names} | {"words": [*span.words]}
-        for span in sentence.spans
-    ]
-    fields["spans"] = spans
+    spans = map(asdict, sentence.spans)
+    fields["spans"] = [span | {"words": [*span["words"]]} for span in spans]
     if sentence.derivation is not None:
         fields["derivation"] = sentence.derivation.to_dict()
     return fields

@@ -101,9 +101,7 @@ def test_a_model_that_names_a_pickle_does_nothing(
 
 COMMANDS = {
     "tag": ["tag", "model.keras"],
-    "parse": ["parse", "model.keras"],
     "evaluate": ["evaluate", ".", "--corpus", "demo"],
-    "analyse": ["analyse", ".", "--corpus", "demo"],
     "export": ["export", ".", "served"],
     "train": ["train", "lstm-parser", "--corpus", "demo", "--out", "new"]
     + ["--bootstrap", "."],
