@@ -16,39 +16,6 @@ naïve\tJ\tamod
 x\tX\tX
 "\t''\tpunct
 """
-CONLL_BLANKS = """\
--DOCSTART- -X- O O
-
-EU NNP I-NP B-ORG
-rejects VBZ I-VP O
-call NN I-NP O
-
-Peter NNP I-NP B-PER
-Blackburn NNP I-NP I-PER
-"""
-CONLL_CCG = """\
-It\tPRP\tNP
-has\tVBZ\t(S[dcl]\\NP)/NP
-no\tDT\tNP[nb]/N
-bearing\tNN\tN
-
-today\tNN\t(S\\NP)\\(S\\NP)
-,\t,\t,
-and\tCC\tconj
-"""
-TOKENS = "Show\nme\nflights\n\nfrom\nMünchen\nto\nДубна\n\n日本\ncafé\n"
-TEXT = """\
-Show me flights from Boston to 東京
-It 's 10 %  of\tthe naïve approach
-
-“ So what ? ”
-"""
-PIPE = """\
-Mr.|NNP|N/N Vinken|NNP|N is|VBZ|(S[dcl]\\NP)/NP chairman|NN|N .|.|.
-
-a|b|c|(N/N)/(N/N) 1\\/2|CD|N
-café|NN|N \u00a0|X|conj
-"""
 AUTO = """\
 ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1
 (<T S[dcl] 0 2> (<T NP 0 1> (<L N NNP NNP Vinken N>) ) (<L S[dcl]\\NP VBZ VBZ is \
@@ -82,20 +49,6 @@ sees/VBZ
 is/VBZ 1\\/2/CD (/( far/RB )/) ./.
 ======================================
 no/DT end/NN
-"""
-ATIS = """\
-BOS show me flights EOS\tO O O O atis_flight
-BOS from new york EOS\tO O B-city I-city O
-
-BOS à montréal EOS\tO O B-city O
-"""
-CTF = """\
-0\t|S0 178:1 |# BOS\t|S1 14:1 |# atis_flight\t|S2 128:1 |# O
-0\t|S0 770:1 |# show\t|S2 128:1 |# O
-0\t|S0 429:1 |# boston\t|S2 26:1 |# B-city
-0\t|S0 179:1 |# EOS\t|S2 128:1 |# O
-1\t|S0 1:1 |# a#|b\t|S2 2:1 |# I-city
-19 |CW 3:1 |# naïve |L 4:1 |# O
 """
 JSONL = """\
 {"tokens": ["Show", "me", "caf\\u00e9"], "tags": ["V", "P", "N"], "head": [0, 1, 1]}
@@ -138,11 +91,6 @@ CONLLU = """\
 2\tc\tc\tX\tXX\t_\t0\troot\t_\t_
 
 """
-CONLLX = "".join(
-    line
-    for line in CONLLU.splitlines(keepends=True)
-    if not line.startswith(("#", "1-2", "3.1"))
-)
 CATEGORIES = [
     r"(S[dcl]\NP)/NP",
     r"((S[to]_20\NP_10)/(S[b]_30\NP_10:B))",
