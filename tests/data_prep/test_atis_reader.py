@@ -1,6 +1,7 @@
 import zipfile
 
 import pytest
+from data.test_readers import RENDER
 
 from keras_tagging.data import CorpusError, Sentence, write
 from preparing.atis import read_atis
@@ -16,11 +17,18 @@ SPLITS = {
 }
 
 
+def marked(sentences, last="O"):
+    """With the words at the beginning and the end of each sentence."""
+    return [
+        Sentence(["BOS", *s.tokens, "EOS"], ["O", *s.tags, last]) for s in sentences
+    ]
+
+
 def iob(folder, splits=SPLITS, last="O", name="atis.{}.iob"):
     for split, sentences in splits.items():
         lines = [
-            f"BOS {' '.join(s.tokens)} EOS\tO {' '.join(s.tags)} {last}\n"
-            for s in sentences
+            f"{' '.join(s.tokens)}\t{' '.join(s.tags)}\n"
+            for s in marked(sentences, last)
         ]
         (folder / name.format(split)).write_text("".join(lines), "utf-8")
 
@@ -51,69 +59,28 @@ def columns(folder, splits=SPLITS):
 
 
 def columns_with_ends(folder, splits=SPLITS):
-    marked = {
-        split: [
-            Sentence(["BOS", *s.tokens, "EOS"], ["O", *s.tags, "atis_flight"])
-            for s in sentences
-        ]
-        for split, sentences in splits.items()
-    }
-    columns(folder, marked)
-
-
-def ids(splits):
-    words = sorted({t for part in splits.values() for s in part for t in s.tokens})
-    labels = sorted({t for part in splits.values() for s in part for t in s.tags})
-    words = {word: number for number, word in enumerate([*words, "BOS", "EOS"])}
-    labels = {label: number for number, label in enumerate(labels)}
-
-    def rows(part, ends=False):
-        found = [], []
-        for s in part:
-            tokens = ["BOS", *s.tokens, "EOS"] if ends else s.tokens
-            tags = ["O", *s.tags, "O"] if ends else s.tags
-            found[0].append([words[token] for token in tokens])
-            found[1].append([labels[tag] for tag in tags])
-        return found
-
-    return words, labels, rows
+    columns(folder, {split: marked(s, "atis_flight") for split, s in splits.items()})
 
 
 def ctf(folder, splits=SPLITS):
-    words, labels, _ = ids(splits)
-    intents = ["|S1 14:1 |# atis_flight  "]
     for split, part in splits.items():
-        rows = [
-            f"{number}\t|S0 {words[word]}:1 |# {word}\t{intent}"
-            f"|S2 {labels[tag]}:1 |# {tag}\n"
-            for number, s in enumerate(part)
-            for word, tag, intent in zip(
-                ["BOS", *s.tokens, "EOS"],
-                ["O", *s.tags, "O"],
-                intents + [""] * (len(s) + 1),
-                strict=True,
-            )
-        ]
-        (folder / f"atis.{split}.ctf").write_text("".join(rows), "utf-8")
+        text = RENDER["ctf"]([(s.tokens, s.tags) for s in marked(part)])
+        text = text.replace(" |S2", " |S1 14:1 |# atis_flight |S2")
+        (folder / f"atis.{split}.ctf").write_text(text, "utf-8")
 
 
 def sparse(folder, splits=SPLITS):
-    words, labels, rows = ids(splits)
+    every = [s for part in splits.values() for s in marked(part)]
+    words = sorted({token for s in every for token in s.tokens})
+    labels = sorted({tag for s in every for tag in s.tags})
     (folder / "ATIS.vocab").write_text("\n".join(words) + "\n", "utf-8")
     (folder / "ATIS.labels").write_text("\n".join(labels) + "\n", "utf-8")
     for split, part in splits.items():
         lines = [
-            f"{number} |PW {before}:1 |CW {word}:1 |NW {after}:1 |L {tag}:1\n"
-            for number, (sentence, tags) in enumerate(
-                zip(*rows(part, True), strict=True), 1
-            )
-            for before, word, after, tag in zip(
-                [sentence[0], *sentence],
-                sentence,
-                [*sentence[1:], 0],
-                tags,
-                strict=False,
-            )
+            f"{number} |PW 0:1 |CW {words.index(word)}:1 |NW 0:1 "
+            f"|L {labels.index(tag)}:1\n"
+            for number, s in enumerate(marked(part), 1)
+            for word, tag in zip(s.tokens, s.tags, strict=True)
         ]
         (folder / f"ATIS.{split}.cntk.sparse").write_text("".join(lines), "utf-8")
 
@@ -168,7 +135,7 @@ def without(name):
         (
             sparse,
             without("*.vocab"),
-            "sparse:1: '6:1' has no comment with its text; add",
+            "sparse:1: '0:1' has no comment with its text; add",
         ),
         (
             sparse,
