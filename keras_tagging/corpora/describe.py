@@ -311,7 +311,7 @@ def trees(corpus: Corpus) -> list[dict]:
 
     rows = []
     for split, sentences in corpus.splits():
-        count, crossing, broken, first = 0, 0, 0, None
+        count, broken, crossing = 0, 0, []
         for number, sentence in enumerate(sentences, 1):
             heads = sentence.columns.get("head", ["_"])
             if not heads or set(heads) == {"_"}:
@@ -324,17 +324,16 @@ def trees(corpus: Corpus) -> list[dict]:
                 broken += 1
                 continue
             if not is_projective(heads):
-                crossing += 1
-                first = first or number
+                crossing.append(number)
         if count:
             rows.append(
                 {
                     "split": split,
                     "with heads": count,
                     "no trees": broken,
-                    "not projective": crossing,
-                    "not projective %": 100 * crossing / count,
-                    "the first": first,
+                    "not projective": len(crossing),
+                    "not projective %": 100 * len(crossing) / count,
+                    "the first": crossing[0] if crossing else None,
                 }
             )
     return rows

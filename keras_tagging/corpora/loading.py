@@ -128,10 +128,8 @@ def load_corpus(
     for each in formats.values():
         check_options(each, {k: v for k, v in options.items() if k != "encoding"})
 
-    skipped, messages = {}, []
-    splits = {}
+    skipped, messages, splits = {}, [], {split: [] for split in files}
     for split, paths in files.items():
-        splits[split] = []
         for file in paths:
             problems: list[str] = []
             its_format = formats[_ending(file)]
