@@ -30,7 +30,7 @@ from keras_tagging.cli.options import (
     InputFile,
     Jobs,
     Options,
-    RunOrOnnx,
+    Run,
     pairs,
     refuse,
 )
@@ -145,7 +145,7 @@ def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
 
 
 def tag(
-    run: RunOrOnnx,
+    run: Run,
     file: InputFile = "-",
     format: str | None = None,
     option: Options = None,
@@ -202,7 +202,7 @@ def tag(
         refuse(no_place, {"column": column})
     options, keep = pairs("--option", option), output == "conllu"
     paths = destinations([file], out, output)
-    sentences = read_input(file, format, options, "tag", errors, keep=keep)
+    sentences = read_input(file, format, options, errors, keep=keep)
     task = partial(tagging, run, output, beta, probabilities, column, beam_width)
     empty = write_results(task, [sentences], paths, jobs)
     if empty and output in SUPERTAGS:
@@ -210,7 +210,7 @@ def tag(
 
 
 def parse(
-    run: RunOrOnnx,
+    run: Run,
     file: InputFile = "-",
     format: str | None = None,
     option: Options = None,
@@ -236,12 +236,12 @@ def parse(
             after comments is a numbered row with tabs, otherwise 'text'.
     """
     paths = destinations([file], out, "conllu")
-    sentences = read_input(file, format, pairs("--option", option), "parse")
+    sentences = read_input(file, format, pairs("--option", option))
     write_results(partial(parsing, run, beam_width), [sentences], paths, jobs)
 
 
 def derive(
-    run: RunOrOnnx,
+    run: Run,
     file: InputFile = "-",
     format: str | None = None,
     option: Options = None,
@@ -281,7 +281,7 @@ def derive(
         format = "text"
     paths = destinations([file], out, output)
     options = pairs("--option", option)
-    sentences = read_input(file, format, options, "derive", errors, keep=False)
+    sentences = read_input(file, format, options, errors, keep=False)
     task = partial(deriving, run, output, beta, nbest, beam_width)
     if empty := write_results(task, [sentences], paths, jobs):
         remark(f"sentences without tokens are left out: {empty:,}")

@@ -56,23 +56,20 @@ def at_work(task, jobs: int) -> Iterator[Work]:
 
 def _results(pool, jobs: int, entries: int, items: Iterable) -> Iterator:
     """The results of the items, in order."""
-    parts = slices(items, entries, growing=True)
-    running, error, ended = deque(), None, False
-    while True:
-        while not ended and len(running) < AHEAD * jobs:
-            try:
-                part = next(parts, None)
-            except Exception as raised:  # comes behind the results before it
-                part, error = None, raised
-            ended = part is None
-            if not ended:
-                running.append(pool.submit(_done, part))
-        if not running:
-            break
-        done, failed = running.popleft().result()
-        yield from done
-        if failed is not None:
-            raise failed
+    parts, running, error = slices(items, entries, growing=True), deque(), None
+    part = []
+    while part is not None:
+        try:
+            part = next(parts, None)
+        except Exception as raised:  # comes behind the results before it
+            part, error = None, raised
+        if part is not None:
+            running.append(pool.submit(_done, part))
+        while running and (part is None or len(running) == AHEAD * jobs):
+            done, failed = running.popleft().result()
+            yield from done
+            if failed is not None:
+                raise failed
     if error is not None:
         raise error
 

@@ -282,7 +282,6 @@ def read_input(
     file: str,
     format: str | None,
     options: dict,
-    command: str,
     errors: str = "raise",
     *,
     keep: bool = True,
@@ -294,7 +293,6 @@ def read_input(
             if it looks so.
         format: of the file; None to recognise it.
         options: those of the format; `encoding` alone if lines are kept.
-        command: for messages.
         errors: as in `data.read`.
         keep: whether lines of CoNLL-U and CoNLL-X are kept for the output.
 
@@ -311,9 +309,7 @@ def read_input(
         items = ((sentence, None) for sentence in sentences)
         return Input(items, source, is_text=format == "text")
     if unknown := set(options) - {"encoding"}:
-        raise ValueError(
-            f"--option {min(unknown)}: for {format}, {command} takes encoding only"
-        )
+        raise ValueError(f"--option {min(unknown)}: {format} has encoding only")
     items = ((block.sentence, block) for block in read_blocks(stream, **options))
     return Input(items, source, options.get("encoding", "utf-8"))
 

@@ -66,13 +66,6 @@ Run = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="The --out of train, a .keras file, or the name of an installed model.",
-    ),
-]
-RunOrOnnx = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL",
         help="The --out of train, a .keras or .onnx file, or the name of an installed "
         "model.",
     ),

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import tee
 from pathlib import Path
 
-from keras_tagging.cli.output import is_quiet, show
+from keras_tagging.cli.output import is_quiet, scores_table, show
 from keras_tagging.data.lines import BLOCK, GZIP, Decompressed
 
 
@@ -163,3 +163,6 @@ class PipelineProgress:
         score = "" if value is None else f"  {name} {100 * value:.2f}"
         show(f"{self.part}: epoch {epoch} of {self.epochs}{score}")
         self.step(epoch, 0)
+
+    def scores(self, split: str, scores: Mapping) -> None:
+        show(f"\n{split}\n{scores_table(scores)}")

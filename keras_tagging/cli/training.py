@@ -22,7 +22,6 @@ from keras_tagging.cli.output import (
     figures,
     levels_table,
     progress,
-    scores_table,
     show,
     summary,
 )
@@ -267,10 +266,7 @@ def train_pipeline(
     with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
         options = {"epochs": fitting.epochs, "patience": fitting.patience}
         options |= {"again": again, "segmenter": segmenter}
-        pipeline = pipelines.train_pipeline(data, out, plan, bars, **options)
-    for split, sentences in data.splits():
-        if split != "train":
-            show(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")
+        pipelines.train_pipeline(data, out, plan, bars, **options)
     show(f"\nWritten to {out}. Next:\n  keras-tagging annotate {out} FILE")
 
 

@@ -5,6 +5,7 @@ Options are checked before Keras is imported, which takes seconds.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -290,18 +291,15 @@ class Distillation:
 
         from keras_tagging.models.distillation import Teacher, digest_of
 
-        def watch(sentences):
-            console = Console(stderr=True)
-            options = {"transient": True, "disable": not is_shown()}
-            return track(sentences, "", console=console, **options)
-
+        display = {"console": Console(stderr=True), "transient": True}
+        display |= {"description": "", "disable": not is_shown()}
         return Teacher(
             model,
             str(self.teacher),
             digest_of(self.teacher),
             0.5 if self.teacher_weight is None else self.teacher_weight,
             1.0 if self.temperature is None else self.temperature,
-            watch,
+            partial(track, **display),
             text,
         )
 

@@ -1,5 +1,6 @@
 """Training of a pipeline: all its parts from one treebank."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,9 @@ class Silent:
 
     def epoch(self, epoch: int, figure: str, value: float | None) -> None:
         """An epoch, counted from 1, is done; the figure that selects the best one."""
+
+    def scores(self, split: str, scores: Mapping) -> None:
+        """The whole pipeline was measured on a split: see `Pipeline.scores`."""
 
 
 class ProgressCallback(keras.callbacks.Callback):
@@ -150,14 +154,13 @@ def train_pipeline(
     about = {"name": corpus.name, "fingerprint": corpus.fingerprint()}
     if corpus.language:
         about["language"] = corpus.language
-    pipeline.metadata = {
-        "corpus": about,
-        "scores": {
-            name: without_nan(pipeline.evaluate(sentences))
-            for name, sentences in corpus.splits()
-            if name != "train"
-        },
-    }
+    pipeline.metadata = {"corpus": about, "scores": {}}
+    for name, sentences in corpus.splits():
+        if name != "train":
+            scores = pipeline.scores(sentences)
+            progress.scores(name, scores)
+            figures = {key: counts.f1 for key, counts in scores.items()}
+            pipeline.metadata["scores"][name] = without_nan(figures)
     pipeline.save(out)
     end_run(out)
     return pipeline

@@ -12,6 +12,7 @@ import pytest
 from cli.job_tasks import Doubling
 from models.parsers import random_parser
 
+import keras_tagging
 from keras_tagging.cli import jobs
 from keras_tagging.cli.jobs import at_work
 from keras_tagging.encoding import batching
@@ -171,8 +172,10 @@ def test_errors_are_those_of_one_process(program, run_dir, here, tmp_path):
     assert found == expected
 
 
-def test_parse_and_annotate_write_the_same(program, here, tmp_path):
-    random_parser("ffn-parser", tags=None).save(tmp_path / "parser.keras")
+def test_parse_and_annotate_write_the_same(program, here, tmp_path, monkeypatch):
+    parser = random_parser("ffn-parser", tags=None)
+    parser.save(tmp_path / "parser.keras")
+    monkeypatch.setattr(keras_tagging, "load", lambda path: parser)
     text = "Show me flights\n\nto Boston\nna\u00efve a|b\n"
     for command, *more in (("parse",), ("annotate", "--input", "conllu")):
         arguments = (command, tmp_path / "parser.keras", *more)

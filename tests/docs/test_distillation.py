@@ -27,7 +27,7 @@ def one_epoch():
 def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     corpus = keras_tagging.load_corpus("demo")
-    corpus.train, corpus.dev = short(corpus.train, 12), short(corpus.dev, 8)
+    corpus.train, corpus.dev = short(corpus.train, 8), short(corpus.dev, 4)
     monkeypatch.setattr(keras_tagging, "load_corpus", lambda name: corpus)
     build = keras_tagging.build
 
