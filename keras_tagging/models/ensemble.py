@@ -1,14 +1,41 @@
 """Ensembles: models of one kind that answer together, by the mean of probabilities."""
 
+import json
+import math
+import re
 from collections import UserDict
 from pathlib import Path
 
-from keras_tagging import kinds
-from keras_tagging.data.sentence import as_sentences
-from keras_tagging.models.calls import SentenceCalls
-from keras_tagging.models.files.ensemble import load_members, save_ensemble
-from keras_tagging.utils import limits
+from keras import ops
 
+from keras_tagging import kinds
+from keras_tagging.architectures.output import run_network
+from keras_tagging.data.named_columns import by_column
+from keras_tagging.data.sentence import as_sentences
+from keras_tagging.encoding.batching import ids_of
+from keras_tagging.kinds.parsing import Parsing
+from keras_tagging.layers import ChunkDecoder
+from keras_tagging.layers.transition_scorer import parse_jointly
+from keras_tagging.models.calls import SentenceCalls
+from keras_tagging.models.files.export import export
+from keras_tagging.models.files.loading import read
+from keras_tagging.models.files.run_folder import ENSEMBLE
+from keras_tagging.models.files.saving import versions
+from keras_tagging.models.parser.parser import Parser
+from keras_tagging.models.report import exported_report
+from keras_tagging.models.tagger.decoding import logits_of
+from keras_tagging.models.tagger.figures import MeasuredTagging
+from keras_tagging.models.tagger.tagger import Tagger
+from keras_tagging.runtime.folder import REMEDY, inside, listed_bytes
+from keras_tagging.transitions import JointScorer
+from keras_tagging.utils import limits
+from keras_tagging.utils.atomic import replacing_files
+from keras_tagging.utils.stored import read_object, sha256_of
+
+#: of `ensemble.json`, the list of the members' files, which are in the same folder
+FORMAT = 1
+MEMBER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.keras")
+WRITTEN = re.compile(r"member-[1-9][0-9]*\.(keras|metadata\.json)")
 NOT_TRAINED = (
     "an ensemble does not learn: fit each member, or a student on the soft targets of "
     "SoftTargets.of(ensemble, sentences), fit(..., soft_targets=)"
@@ -125,18 +152,42 @@ class Ensemble(SentenceCalls):
         return self.members[0].described(top_k) | about
 
     def save(self, filepath, overwrite=True):
-        """Write a folder: `ensemble.json`, and the `.keras` file of each member.
+        """Write a folder: `member-1.keras` and so on, and at last `ensemble.json`.
+
+        It has the checksums of the members: a folder that was halved by a kill, or
+        mixed with another one, is refused.
 
         Raises:
             FileExistsError: if it holds an ensemble, and `overwrite` is false.
             ValueError: if it is a file's name, or another process saves there.
             OSError: if it cannot be written.
         """
-        save_ensemble(self, filepath, overwrite)
+        folder = Path(filepath)
+        if folder.is_file() or folder.suffix == ".keras":
+            raise ValueError(
+                f"{folder}: an ensemble is saved in a folder, which is no file and has "
+                "no suffix .keras"
+            )
+        if (folder / ENSEMBLE).exists() and not overwrite:
+            raise FileExistsError(f"{folder} has an ensemble: give overwrite=True")
+        # other files are the user's own
+        old = (x for x in folder.glob("member-*") if WRITTEN.fullmatch(x.name))
+        with replacing_files(folder, ENSEMBLE, old) as written:
+            members = {}
+            for number, model in enumerate(self.members, 1):
+                path = written / f"member-{number}.keras"
+                model.save(path)
+                members[path.name] = {"sha256": sha256_of(path)}
+            content = {"format": FORMAT, "kind": self.kind, "members": members}
+            text = json.dumps(content | {"versions": versions()}, indent=2)
+            (written / ENSEMBLE).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, filepath) -> "Ensemble":
         """Read a folder that `save` has written, each file checked as any model.
+
+        It opens the files that the list names, which are in the folder, and nothing
+        else.
 
         Raises:
             ValueError: if a file is missing, damaged, or not the one that was saved, or
@@ -144,7 +195,10 @@ class Ensemble(SentenceCalls):
             OSError: if a file cannot be opened.
         """
         folder = Path(filepath)
-        models = load_members(folder)
+        models = []
+        for name, about in _listed(folder).items():
+            path = folder / name
+            models.append(read(path, listed_bytes(path, about, ENSEMBLE, REMEDY)))
         try:
             return Ensemble(models)
         except ValueError as error:
@@ -158,14 +212,28 @@ class Ensemble(SentenceCalls):
         Raises:
             ValueError: as there, and for any other format.
         """
-        from keras_tagging.models.files.export import export  # which takes seconds
-
-        if format != "onnx":
-            raise ValueError(
-                f"format={format!r}: an ensemble is exported as ONNX alone; a "
-                "student of it has every format"
-            )
         export(self, filepath, format=format, top_k=top_k, int8=int8)
+
+
+def _listed(folder: Path) -> dict:
+    """The members in `ensemble.json`, by the names of their files."""
+    path = inside(folder, ENSEMBLE)
+    content = read_object(path, REMEDY)
+    if content.get("format") != FORMAT:
+        raise ValueError(
+            f"{path}: has the format {str(content.get('format'))[:20]!r}, and this "
+            f"version reads {FORMAT}: update keras-tagging"
+        )
+    members, most = content.get("members"), limits.ENSEMBLE_MEMBERS
+    if (
+        not isinstance(members, dict)
+        or not 2 <= len(members) <= most
+        or not all(map(MEMBER.fullmatch, members))
+    ):
+        raise ValueError(
+            f"{path}: does not list the 2 to {most} members of an ensemble: {REMEDY}"
+        )
+    return members
 
 
 class EncodedForMembers:
@@ -184,6 +252,130 @@ class EncodedForMembers:
         batches = [part.batch(*args, **kwargs) for part in self.parts]
         tokens, _, _ = zip(*batches, strict=True)
         return list(tokens), *batches[0][1:]
+
+
+class TaggerEnsemble(MeasuredTagging, Ensemble):
+    """An ensemble of taggers: see `Ensemble`."""
+
+    def __init__(self, members, **kwargs):
+        super().__init__(members, **kwargs)
+        first = self.members[0]
+        self.rules = first.rules
+        self.label_columns = tuple(first.label_columns)
+        # for each member and column, its place among the member's own, and the order
+        # in which its labels are those of the first
+        self._places = [
+            [_place(column, model) for column in first.label_columns]
+            for model in self.members
+        ]
+        self._decoders = [
+            ChunkDecoder(column.labels, column.scheme, from_logits=True)
+            if column.scheme
+            else None
+            for column in first.label_columns
+        ]
+
+    default_monitor = Ensemble.default_monitor  # the recipe of the first may have one
+    output_arrays = Tagger.output_arrays
+
+    def call(self, inputs, training=False):
+        """The joined outputs of the networks, for the tokens that each reads."""
+        pairs = zip(self.members, inputs, strict=True)
+        outputs = [run_network(model.network, tokens) for model, tokens in pairs]
+        return self.joined(outputs, ids_of(inputs[0])[:, :, 0] > 0)
+
+    def joined(self, outputs, real):
+        """The outputs of the networks as one: see `architectures.output`.
+
+        The logits are the logarithms of mean probabilities.
+
+        Args:
+            outputs: of the network of each member.
+            real: `(batch, time)`, False in the padding.
+        """
+        means = []
+        for i, decoder in enumerate(self._decoders):
+            logs = []
+            for model, of_member, places in zip(
+                self.members, outputs, self._places, strict=True
+            ):
+                place, order = places[i]
+                logits = logits_of(model.label_columns[place].part(of_member))
+                log = ops.log_softmax(ops.cast(logits, "float32"))
+                logs.append(log if order is None else ops.take(log, order, axis=-1))
+            mean = ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
+            if decoder is not None:
+                mean = {"logits": mean, "tags": decoder(mean, mask=real)}
+            means.append(mean)
+        return by_column(self.column_names, means)
+
+    def described(self, top_k=5):
+        about = super().described(top_k)
+        return about | {"rules": self.rules and self.rules.config()}
+
+
+def _place(column, model):
+    """The place of a column among those of a tagger, and the order of its labels.
+
+    The order is None if the labels are in that of the column.
+    """
+    named = {other.name: other for other in model.label_columns}
+    other = named.get(column.name)
+    if other is None or set(other.labels) != set(column.labels):
+        raise ValueError(
+            "join taggers that learnt the same columns and labels: those in "
+            f"{column.name or 'tags'!r} differ"
+        )
+    order = [other.ids[label] for label in column.labels]
+    return [*named].index(column.name), None if order == sorted(order) else order
+
+
+class ParserEnsemble(Parsing, Ensemble):
+    """An ensemble of parsers: see `Ensemble`.
+
+    Each member reads its own features of the words, and the tags of its own tagger if
+    it has one.
+    """
+
+    counting_options = report_options = Parser.counting_options
+
+    def __init__(self, members, **kwargs):
+        super().__init__(members, **kwargs)
+        scorers = [model.scorer for model in self.members]
+        labels = [model.labels for model in self.members]
+        self.joint_scorer = JointScorer(scorers, labels)
+
+    @property
+    def labels(self) -> list[str]:
+        """The dependency labels; the first has id 1."""
+        return self.members[0].labels
+
+    @property
+    def beam_width(self) -> int:
+        """Hypotheses kept in parsing; 1 is greedy. You may set it, for all members."""
+        return self.members[0].beam_width
+
+    @beam_width.setter
+    def beam_width(self, width):
+        for model in self.members:
+            model.beam_width = width
+        self.predict_function = None  # it was compiled with the old width
+
+    output_arrays, evaluator = Parser.output_arrays, Parser.evaluator
+    move_labels, predict_moves = Parser.move_labels, Parser.predict_moves
+    counts = Parser.counts
+
+    def call(self, inputs, training=False):
+        """The trees for the tokens that each network reads: see `Parser.call`."""
+        pairs = zip(self.members, inputs, strict=True)
+        vectors = [run_network(model.network, tokens) for model, tokens in pairs]
+        lengths = ops.sum(ops.cast(ids_of(inputs[0])[:, :, 0] > 0, "int32"), 1)
+        heads, labels = parse_jointly(self.joint_scorer, vectors, lengths)
+        return {"heads": heads, "labels": labels}
+
+    def report(self, sentences, **options):
+        """The figures of `evaluate`."""
+        return exported_report(self, sentences, **options)
 
 
 def _class_of(members: list) -> type[Ensemble]:

@@ -10,12 +10,10 @@ same command continues a killed training.
 """
 
 import json
-import os
 import shutil
-import tempfile
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from keras_tagging import kinds
@@ -35,14 +33,12 @@ from keras_tagging.runtime.folder import (
 )
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, TextPipeline
 from keras_tagging.runtime.shared_words import IDS
-from keras_tagging.utils.atomic import locked, remove_partial, replacing
+from keras_tagging.utils.atomic import remove_partial, replacing, replacing_files
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.stored import read_object, sha256_of
 from keras_tagging.utils.suggestions import check_known
 
-#: of the folder that a pipeline is written into before it replaces another
-PARTIAL = ".save-"
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
 TRAINING = "training.json"
 REMEDY = "choose another folder, or remove it"
@@ -92,7 +88,7 @@ class Pipeline(TextPipeline):
         folder that was halved by a kill, or mixed with another one, is refused. Beside
         each model are its metadata. With `half_precision` the files have half the size,
         and cannot go on with training as if it had not stopped: see
-        `models.files.half_precision`.
+        `models.files.saving.halve`.
 
         Raises:
             FileExistsError: if the folder has a pipeline or a file of such a name, and
@@ -119,10 +115,13 @@ class Pipeline(TextPipeline):
                     "part of a saved pipeline: put a student of it, or a member, there"
                 )
         _check_strangers(folder, "keras", self.parts)
-        with saving(folder):
-            with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
-                _write(self, Path(partial), half_precision)
-                _replace(Path(partial), folder, set(self.parts))
+        old = (
+            folder / f"{name}{suffix}"
+            for name in _parts_before(folder) - set(self.parts)
+            for suffix in (".keras", ".metadata.json")
+        )
+        with replacing_files(folder, PIPELINE, chain(old, [folder / WORDS])) as written:
+            _write(self, written, half_precision)
 
     @classmethod
     def load(cls, folder) -> "Pipeline":
@@ -144,8 +143,7 @@ class Pipeline(TextPipeline):
             from keras_tagging.runtime.onnx_file import read, words_of_folder
         else:
             start_keras()
-            from keras_tagging.models.files.loading import read
-            from keras_tagging.models.files.thinned import words_of_folder
+            from keras_tagging.models.files.loading import read, words_of_folder
 
         if files := content.get("words"):
             read = partial(read, words=words_of_folder(folder, files))
@@ -273,20 +271,6 @@ class Pipeline(TextPipeline):
 # Its folder
 
 
-@contextmanager
-def saving(folder: Path) -> Iterator[None]:
-    """Keep other processes from saving in a folder; remove what killed ones have left.
-
-    Raises:
-        ValueError: if one saves there.
-    """
-    busy = f"another process saves a pipeline in {folder}: wait until it ends"
-    with locked(folder, busy, ".saving"):
-        for left in folder.glob(f"{PARTIAL}*"):
-            shutil.rmtree(left, ignore_errors=True)
-        yield
-
-
 def _write(pipeline, partial: Path, half_precision: bool) -> None:
     """Write the files of a pipeline into an empty folder."""
     from keras_tagging.models.files.saving import halve
@@ -295,32 +279,13 @@ def _write(pipeline, partial: Path, half_precision: bool) -> None:
         path = partial / f"{name}.keras"
         model.save(path)
         if half_precision:
-            whole = path.rename(partial / "whole")
-            halve(whole, path)
-            whole.unlink()
+            halve(path)
     words = write_for_keras(partial, pipeline.parts, half_precision)
     described = {
         x: {"sha256": sha256_of(partial / f"{x}.keras")} for x in pipeline.parts
     }
     text = _list(pipeline, described, words=words)
     (partial / PIPELINE).write_text(text, encoding="utf-8")
-
-
-def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
-    """Move the files of a pipeline where those of another one may be.
-
-    What the list alone knows goes before it, and it comes last: without it, or what it
-    names, there is no pipeline.
-    """
-    written = sorted(path.name for path in partial.iterdir())
-    written.remove(PIPELINE)
-    for name in _parts_before(folder) - parts:
-        for suffix in (".keras", ".metadata.json"):
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
-    (folder / PIPELINE).unlink(missing_ok=True)
-    (folder / WORDS).unlink(missing_ok=True)
-    for name in (*written, PIPELINE):
-        os.replace(partial / name, folder / name)
 
 
 def _parts_before(folder: Path) -> set[str]:
@@ -424,8 +389,7 @@ def end_run(out: Path) -> None:
     if about.pop(REPLACES, None):
         _write_training(out / TRAINING, about)
     shutil.rmtree(out / "parser" / COLUMNS, ignore_errors=True)
-    with saving(out):  # which removes what is left of a save
-        remove_partial(out)
+    remove_partial(out)
 
 
 def _write_training(path: Path, about: dict) -> None:

@@ -231,7 +231,7 @@ def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict
     Returns:
         The file with its checksum; {} if no words are shared.
     """
-    from keras_tagging.models.files.thinned import thin
+    from keras_tagging.models.files.saving import thin
 
     shared = shared_parts(parts)
     if not shared:

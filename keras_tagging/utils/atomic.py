@@ -4,10 +4,14 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+#: of the folder that `replacing_files` gives
+SAVE = ".save-"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -118,11 +122,41 @@ def locked(folder: Path, message: str, name: str = ".lock") -> Iterator[None]:
                 path.rmdir()
 
 
+@contextmanager
+def replacing_files(folder: Path, last: str, old: Iterable[Path]) -> Iterator[Path]:
+    """An empty folder, whose files replace those of a folder when the block ends.
+
+    `last` is the list of the others, without which they are nothing: the old one is
+    removed before any other file is replaced, and the new one comes last.
+
+    Args:
+        folder: one process at a time saves in it; it is created if it is missing.
+        last: the name of the list.
+        old: files to remove, before the list that alone knows them.
+
+    Raises:
+        ValueError: if another process saves there.
+    """
+    busy = f"another process saves in {folder}: wait until it ends"
+    with locked(folder, busy, ".saving"):
+        for path in folder.glob(f"{SAVE}*"):
+            shutil.rmtree(path, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=SAVE) as partial:
+            yield Path(partial)
+            for path in (*old, folder / last):
+                path.unlink(missing_ok=True)
+            names = sorted(os.listdir(partial), key=lambda name: (name == last, name))
+            for name in names:
+                os.replace(Path(partial) / name, folder / name)
+
+
 def remove_partial(folder: Path) -> None:
-    """Remove temporary files of `replacing` that killed processes left in a folder.
+    """Remove what killed processes have left of `replacing` and `replacing_files`.
 
     No other process may be writing to the folder.
     """
     for path in folder.glob(".*.*"):
         if re.match(r"\.[0-9]+\.", path.name):
             path.unlink()
+    for path in folder.glob(f"{SAVE}*"):
+        shutil.rmtree(path, ignore_errors=True)

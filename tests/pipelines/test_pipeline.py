@@ -484,7 +484,7 @@ def test_two_do_not_save_in_one_folder(tagger, tmp_path):
     pipeline = Pipeline(tagger=tagger)
     (tmp_path / ".save-other").mkdir()
     with locked(tmp_path, "it is alone", ".saving"):  # as another process does
-        with pytest.raises(ValueError, match="another process saves a pipeline in"):
+        with pytest.raises(ValueError, match="another process saves in"):
             pipeline.save(tmp_path)
     assert [*os.listdir(tmp_path)] == [".save-other"]
     pipeline.save(tmp_path)

@@ -121,12 +121,12 @@ def check_weights(archive: zipfile.ZipFile) -> int:
 # Its configuration
 
 
-def _is_count(value, most: int) -> bool:
+def _is_whole(value, most: int) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
 def _is_number(value) -> bool:
-    return value is None or _is_count(value, limits.NUMBER)
+    return value is None or _is_whole(value, limits.NUMBER)
 
 
 def _are_schemes(value) -> bool:
@@ -138,22 +138,17 @@ def _are_names(value) -> bool:
     return isinstance(value, list | tuple) and all(type(x) is str for x in value)
 
 
-#: what parts of a configuration are by default, and must be
+#: what parts of a configuration must be, if they are there
 PARTS = {
-    "seed": (None, _is_number, "an integer, not negative"),
+    "seed": (_is_number, "an integer, not negative"),
     "vector_dim": (
-        0,
-        lambda x: _is_count(x, limits.MODEL_UNITS),
+        lambda x: _is_whole(x, limits.MODEL_UNITS),
         f"an integer of at most {limits.MODEL_UNITS}",
     ),
-    "training_words": (None, _is_number, "an integer, not negative"),
-    "chunk_scheme": (
-        None,
-        _are_schemes,
-        f"null or one of {', '.join(CHUNK_SCHEMES)}",
-    ),
-    "frozen": ((), _are_names, "a list of layers"),
-    "spaces": (False, lambda x: type(x) is bool, "true or false"),
+    "training_words": (_is_number, "an integer, not negative"),
+    "chunk_scheme": (_are_schemes, f"null or one of {', '.join(CHUNK_SCHEMES)}"),
+    "frozen": (_are_names, "a list of layers"),
+    "spaces": (lambda x: type(x) is bool, "true or false"),
 }
 #: the parts of the metadata that are objects
 METADATA = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
@@ -184,9 +179,9 @@ def checked_config(cls: type, config: Mapping) -> dict:
     check_known(f"architecture of a {cls.__name__}", name, of_kind(cls.kind))
     settings = checked_settings(name, config.get("settings"))
 
-    for part, (default, fits, what) in PARTS.items():
-        value = config.get(part, default)
-        _require(fits(value), part, value, what)
+    for part, (fits, what) in PARTS.items():
+        if part in config:
+            _require(fits(config[part]), part, config[part], what)
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
     for part in METADATA:
@@ -202,10 +197,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
         possible = set((vocabularies or {}).get("labels", ()))
         fits = isinstance(parts, list | tuple) and len(parts) == 2
         fits = fits and all(
-            isinstance(part, list | tuple)
-            and part
-            and all(type(label) is str and label in possible for label in part)
-            for part in parts
+            _are_names(part) and part and possible.issuperset(part) for part in parts
         )
         _require(fits, "arc_labels", parts, "null or two lists of labels")
     config = {**config, "settings": settings}
@@ -255,8 +247,7 @@ def check_vocabularies(vocabularies, names: Collection[str] | None = None) -> No
             f"settings need {', '.join(sorted(names))}"
         )
     for name, words in vocabularies.items():
-        fits = isinstance(words, list | tuple) and all(type(x) is str for x in words)
-        _require(fits, f"vocabulary {name}", words, "a list of strings")
+        _require(_are_names(words), f"vocabulary {name}", words, "a list of strings")
         if is_inventory(name):
             _require(bool(words), f"vocabulary {name}", words, "not empty")
 

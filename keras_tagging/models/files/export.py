@@ -2,9 +2,11 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import keras
@@ -14,24 +16,20 @@ from keras_tagging import kinds
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.files.saving import write_metadata
-from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.suggestions import check_known
 
-#: errors of an export that have one line for the user
-_REFUSALS = {e.__name__: e for e in (NoRecurrentLayer, ValueError, OSError)}
-#: exports in a process of its own; an error goes into a file
+#: exports in a process of its own; an error that a user can mend goes into a file
 _EXPORT = """
-import json, sys
+import json, pickle, sys
 import keras_tagging
-path, out, options, told = sys.argv[1:]
+path, out, options, error_file = sys.argv[1:]
 try:
     keras_tagging.load(path).export(out, **json.loads(options))
 except (ValueError, OSError) as error:
-    names = [kind.__name__ for kind in type(error).__mro__]
-    with open(told, "w", encoding="utf-8") as file:
-        json.dump([names, str(error)], file)
+    with open(error_file, "wb") as file:
+        pickle.dump(error, file)
     sys.exit(1)
 """
 TITLES = {"tf_saved_model": "SavedModels", "onnx": "ONNX files"}
@@ -111,15 +109,13 @@ def export(
     check_known("format", format, TITLES)
     if top_k < 1:
         raise ValueError(f"top_k={top_k}: give 1 or more")
-    lacks = kinds.of(model).graph is None
-    if format != "onnx":
-        lacks = not hasattr(model, "serving")
-    if lacks:
+    onnx = format == "onnx"
+    if not (kinds.of(model).graph if onnx else hasattr(model, "serving")):
         raise ValueError(
             f"models of the kind {model.kind!r} are not exported as {TITLES[format]}: "
             'use the .keras file, or an ONNX file, format="onnx"'
         )
-    if format == "onnx":
+    if onnx:
         _export_onnx(model, path, top_k, int8, shared)
         return
     if int8:
@@ -144,9 +140,8 @@ def export(
             about["architecture"] = model.architecture
             write_metadata(model, written / "metadata.json", **{KEY: about})
         if path.exists():
-            os.replace(
-                path, Path(folder) / "old"
-            )  # atomic, so a kill does not halve it
+            # atomic, so a kill does not halve it
+            os.replace(path, Path(folder) / "old")
         os.replace(written, path)
 
 
@@ -166,15 +161,11 @@ def _export_onnx(model, path, top_k, int8, shared):
 
 def check_onnx() -> None:
     """Raise an ImportError with the remedy if the package onnx is not installed."""
-    try:
-        import onnx  # noqa: F401
-    except ModuleNotFoundError as error:
-        if error.name != "onnx":
-            raise
+    if find_spec("onnx") is None:
         raise ImportError(
             "ONNX files are written with the package onnx: "
             "pip install 'keras-tagging[onnx]'"
-        ) from None
+        )
 
 
 def _write(model, path, top_k, verbose):
@@ -231,14 +222,13 @@ def _write_in_subprocess(model, path, **options):
         # an ensemble is a folder
         saved = Path(folder) / ("model" if hasattr(model, "members") else "model.keras")
         model.save(saved)
-        error_file = Path(folder) / "error.json"
+        error_file = Path(folder) / "error"
         options = json.dumps(options)
         command = [sys.executable, "-c", _EXPORT, saved, path, options, error_file]
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if error_file.exists():
-            names, message = json.loads(error_file.read_text(encoding="utf-8"))
-            raise next(_REFUSALS[x] for x in names if x in _REFUSALS)(message)
+            raise pickle.loads(error_file.read_bytes())
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
         raise OSError(f"the export in TensorFlow failed: {last}")

@@ -1,21 +1,46 @@
 """Models from their files, which may come from a stranger."""
 
 import io
+import json
+import re
 import warnings
 import zipfile
+from collections.abc import Callable
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
+import h5py
 import keras
 import numpy as np
 
-from keras_tagging.models.files.checks import check_model_file, weights_within
+from keras_tagging.models.files.checks import (
+    CONFIG,
+    MEMBERS,
+    WEIGHTS,
+    check_members,
+    check_model_file,
+    weights_within,
+)
 from keras_tagging.models.files.run_folder import METADATA, model_file
-from keras_tagging.models.files.saving import write_metadata
-from keras_tagging.models.files.thinned import shared_in, tables_beside, whole
+from keras_tagging.models.files.saving import (
+    SHARED,
+    archived,
+    members_of,
+    write_metadata,
+)
+from keras_tagging.runtime.folder import REMEDY, WORDS
+from keras_tagging.runtime.shared_words import (
+    VECTOR,
+    WordTables,
+    features_in,
+    tables_in,
+)
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
+
+#: the place of a table of embeddings among the weights
+PLACE = re.compile(r"[a-z0-9_]{1,100}(/[a-z0-9_]{1,100}){1,20}")
 
 
 def load(path):
@@ -103,3 +128,115 @@ def _reason(error: Exception) -> str:
     if isinstance(error, zipfile.BadZipFile):
         return f"is damaged, cut short or no .keras file ({text})"
     return text if type(error) is ValueError else f"{type(error).__name__}: {text}"
+
+
+# The words that several parts of a pipeline read
+
+
+def shared_in(content: bytes) -> dict | None:
+    """The shared words of a file, as its bytes describe them; None if it is whole.
+
+    Raises:
+        ValueError: if they say what cannot be.
+        Exception: any other kind, from the readers of zip and JSON.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if SHARED not in archive.namelist():
+            return None
+        check_members(archive.infolist(), MEMBERS | {SHARED})
+        shared = json.loads(archive.read(SHARED))
+    features = features_in(shared)
+    fits = bool(features) and all(isinstance(shared[name], dict) for name in features)
+    if fits and VECTOR in features:
+        place, dtype = (shared[VECTOR].get(key) for key in ("place", "dtype"))
+        fits = type(place) is str and PLACE.fullmatch(place)
+        fits = fits and dtype in ["float16", "float32"]
+    if not fits:
+        raise ValueError(f"{SHARED} does not say which words the model reads")
+    return shared
+
+
+def whole(content: bytes, shared: dict, tables: WordTables) -> bytes:
+    """The bytes of a whole file.
+
+    Args:
+        content: of a file that `thin` has made.
+        shared: the output of `shared_in`.
+        tables: the words.
+
+    Raises:
+        ValueError: if the words are not those that the model reads.
+        Exception: any other kind, from the readers of zip, JSON and HDF5.
+    """
+    members = members_of(content)
+    del members[SHARED]
+    config = json.loads(members[CONFIG])
+    part = shared.get("part")
+    if part is not None and part not in tables.changed:
+        raise ValueError(f"{WORDS} has no vectors of a part {part[:40]!r}")
+    for feature in features_in(shared):
+        if feature not in tables.features:
+            raise ValueError(f"{WORDS} has no words of {feature}")
+        vocabularies = config["config"]["vocabularies"]
+        if vocabularies[feature] is not None:
+            raise ValueError(f"has words of {feature} and reads those of {WORDS}")
+        vocabularies[feature] = tables.entries(feature)
+    members[CONFIG] = json.dumps(config).encode()
+    if VECTOR in shared:
+        weights = io.BytesIO(members[WEIGHTS])
+        with h5py.File(weights, "r+") as file:
+            rows = tables.rows_of(part).astype(shared[VECTOR]["dtype"])
+            _put(file, shared[VECTOR]["place"], rows)
+        members[WEIGHTS] = weights.getvalue()
+    return archived(members)
+
+
+def _put(file: h5py.File, place: str, rows: np.ndarray) -> None:
+    """Write a table where it was; a link may not lead elsewhere."""
+    *groups, name = place.split("/")
+    group = file
+    for part in groups:
+        if not isinstance(group.get(part, getlink=True), h5py.HardLink):
+            raise ValueError(f"{WEIGHTS} has no place for the vectors of {WORDS}")
+        group = group[part]
+    if group.get(name, getlink=True) is not None:
+        raise ValueError(f"{WEIGHTS} has vectors, and reads those of {WORDS}")
+    group.create_dataset(name, data=rows)
+
+
+def tables_beside(path: Path, shared: dict) -> WordTables:
+    """The words of a part that is loaded alone, from its folder.
+
+    Args:
+        path: of the part.
+        shared: the output of `shared_in`.
+
+    Raises:
+        ValueError: if they are missing, damaged or others.
+        OSError: if they cannot be read.
+    """
+    remedy = (
+        f"load {path.name} where {WORDS} is, in its pipeline's folder, or save the "
+        "model alone"
+    )
+    return tables_in(path.parent, shared["files"], path.name, remedy)
+
+
+def words_of_folder(folder: Path, files: dict) -> Callable[[dict], WordTables]:
+    """The function that gives the words of a pipeline to its parts; it reads them once.
+
+    Args:
+        folder: of the pipeline.
+        files: the checksums that its list has.
+    """
+    tables = cache(partial(tables_in, folder, files))
+
+    def words(shared: dict) -> WordTables:
+        if shared["files"] != files:
+            raise ValueError(
+                f"{folder}: a model was saved with other words than the {WORDS} beside "
+                f"it: {REMEDY}"
+            )
+        return tables()
+
+    return words
