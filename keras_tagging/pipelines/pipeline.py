@@ -109,11 +109,6 @@ class Pipeline(TextPipeline):
                     f"the {name} is an ONNX file, which has no weights to save: copy "
                     "the file, or load the run that it came from"
                 )
-            if hasattr(model, "members"):
-                raise ValueError(
-                    f"the {name} is an ensemble, which is a folder of its own and no "
-                    "part of a saved pipeline: put a student of it, or a member, there"
-                )
         _check_strangers(folder, "keras", self.parts)
         old = (
             folder / f"{name}{suffix}"

@@ -1,10 +1,13 @@
 """Transition systems on arrays, their oracles, and the search; no Keras here."""
 
 from keras_tagging.data.trees import check_tree, is_projective, lift, unlift
-from keras_tagging.transitions.arc_standard import ARC_STANDARD, ARC_STANDARD_WITH_SWAP
+from keras_tagging.transitions.arc_standard import (
+    ARC_STANDARD,
+    ARC_STANDARD_WITH_SWAP,
+    NODES,
+)
 from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
-from keras_tagging.transitions.node_table import NODES
 from keras_tagging.transitions.scorers import JointScorer, Supertags
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.shift_reduce import (

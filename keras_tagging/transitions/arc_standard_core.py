@@ -14,14 +14,17 @@ import numpy as np
 
 from keras_tagging.transitions.arc_standard import (
     ARC_STANDARD,
+    CORE,
+    CORE_LABELS,
     FROM_ROOT,
     LEFT_ARC,
     LEGAL,
+    NONE,
     POSSIBLE,
     RIGHT_ARC,
+    ROOT,
     SHIFT,
 )
-from keras_tagging.transitions.node_table import CORE, CORE_LABELS, NONE, ROOT
 from keras_tagging.transitions.system import Cases, register
 
 #: the columns of `view`: the nodes and labels of `CORE`; what adds up to the case of a
@@ -156,7 +159,7 @@ def advance(state, actions, labels, xp=np) -> View:
 
 
 def features(state, xp=np):
-    """The nodes and labels of `node_table.core_of`."""
+    """The nodes and labels of `arc_standard.core_of`."""
     return state.view[:, NODES], state.view[:, LABELS]
 
 

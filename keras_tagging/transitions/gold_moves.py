@@ -1,6 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -41,15 +41,14 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
 
     Raises:
         ValueError: if heads do not form a tree (see `check_tree`), a tree is not
-            projective, there is not one label, counted from 1, for each word, the
-            oracle refuses a tree, or its moves do not build the tree. The message names
-            the sentence.
+            projective, there is not one label, counted from 1, for each word, or the
+            oracle refuses a tree. The message names the sentence.
     """
     heads, labels = ([[*map(int, row)] for row in rows] for rows in (heads, labels))
     trees = list(zip(heads, labels, strict=True))
     names = names or [f"sentence {number}" for number in range(1, len(trees) + 1)]
     _of_each(partial(_check, system), trees, names)
-    return replayed(system, trees, [*map(len, heads)], names, _check_built)
+    return replayed(system, trees, [*map(len, heads)], names)
 
 
 def replayed(
@@ -57,7 +56,6 @@ def replayed(
     answers: Sequence[tuple],
     lengths: Sequence[int],
     names: Sequence[str],
-    check: Callable = lambda *_: None,
 ) -> list[Moves]:
     """The moves of the oracle, and what the network reads before each.
 
@@ -66,8 +64,6 @@ def replayed(
         answers: for each sentence the arguments of the oracle.
         lengths: the number of its words.
         names: how messages name it.
-        check: function of the system, some answers, their names, and the state after
-            the last move.
 
     Raises:
         ValueError: as `gold_moves` does.
@@ -78,10 +74,8 @@ def replayed(
             [x[i] for i in chunk] for x in (answers, lengths, names)
         )
         gold = _of_each(system.oracle, some_answers, some_names)
-        features, state = [], None
-        for state in _states(system, some_lengths, gold):
-            features.append(system.features(state, np))
-        check(system, some_answers, some_names, state)
+        states = _states(system, some_lengths, gold)
+        features = [system.features(state, np) for state in states]
         nodes, node_labels = (np.stack(x, 1) for x in zip(*features, strict=True))
         for row, (i, pair) in enumerate(zip(chunk, gold, strict=True)):
             actions, labels = (np.array(x, "int32") for x in pair)
@@ -168,14 +162,3 @@ def _check(system, heads, labels):
             f"the labels of {len(heads)} words are {labels}: give one a word, counted "
             "from 1"
         )
-
-
-def _check_built(system, trees, names, state):
-    """Refuse moves that do not build the trees."""
-    for tree, name, *built in zip(trees, names, *system.result(state, np), strict=True):
-        built = tuple(part[: len(tree[0])].tolist() for part in built)
-        if built != tree:
-            raise ValueError(
-                f"{name}: {system.name!r}: the moves of its oracle build another tree: "
-                f"heads and labels {built} instead of {tree}"
-            )

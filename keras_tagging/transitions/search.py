@@ -169,51 +169,27 @@ def allowed_outputs(system, outputs, masks=None) -> Callable:
     Args:
         system, outputs, masks: as in `search`.
     """
-    table, least = allowance(system, outputs, masks), np.zeros(len(outputs), "float32")
-    least[0] = -0.5
     cases = Cases.of_system(system)
 
-    def product(may, root, xp):
-        flags = may if masks is None else xp.concatenate([may, may & root], 1)
-        flags = xp.where(flags, np.float32(1), np.float32(0))
-        # not `>`, which a tensor of PyTorch has for no array of NumPy
-        return xp.greater(xp.matmul(flags, table), least[None])
+    def of_actions(may, root, xp):
+        flags = xp.take(may, outputs.actions, axis=1)
+        if masks is not None:
+            flags = flags & xp.where(xp.take(root, outputs.actions, axis=1), *masks)
+        nothing = ~xp.any(may, 1, keepdims=True)
+        return xp.concatenate([flags[:, :1] | nothing, flags[:, 1:]], 1)
 
     if cases is not None and system.legal_outputs is None:
-        in_case = product(cases.may, cases.root, np)
+        in_case = of_actions(cases.may, cases.root, np)
         return lambda state, may, xp: xp.take(in_case, cases.of(state, xp), axis=0)
 
     def allowed(state, may, xp):
         root = None if masks is None else system.from_root(state, xp)
-        outputs = product(may, root, xp)
+        flags = of_actions(may, root, xp)
         if system.legal_outputs is not None:
-            outputs = outputs & system.legal_outputs(state, xp)
-        return outputs
+            flags = flags & system.legal_outputs(state, xp)
+        return flags
 
     return allowed
-
-
-def allowance(system, outputs, masks=None) -> np.ndarray:
-    """Flags of what each action allows: `(actions, outputs)` float32.
-
-    With masks there are twice the rows.
-
-    Its product with flags of the actions, whether they are legal, and with masks also
-    whether they are and make arcs from ROOT, is above 0 for what is allowed: one
-    operation in place of a dozen. For the first output it is below 0, but where that is
-    allowed, or nothing is legal.
-
-    Args:
-        system, outputs, masks: as in `search`.
-    """
-    actions = len(system.actions)
-    of_action = outputs.actions == np.arange(actions)[:, None]
-    root, word = (True, True) if masks is None else masks
-    flags = np.stack([of_action & word, of_action & root]).astype("float32")
-    flags[1] -= flags[0]  # an arc from ROOT has both flags
-    flags[:, :, 0] *= actions + 1
-    flags[0, :, 0] -= 1
-    return flags.reshape(2 * actions, -1)[: actions if masks is None else None]
 
 
 def log_probabilities(engine, logits, allowed):

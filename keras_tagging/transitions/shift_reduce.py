@@ -24,8 +24,8 @@ from keras_tagging.ccg.categories import category_of
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of, of_fragments
 from keras_tagging.ccg.words import escaped
+from keras_tagging.transitions.arc_standard import rows, stack_top, written
 from keras_tagging.transitions.gold_moves import Moves, replayed
-from keras_tagging.transitions.node_table import rows, stack_top, written
 from keras_tagging.transitions.system import Action, TransitionSystem
 from keras_tagging.utils.limits import RULE_TABLE
 
@@ -114,15 +114,14 @@ class RuleTables:
         """
         if of_fragments(derivation):
             raise ValueError("no moves join fragments: leave the derivation out")
+        # each node before its children, and of these the right one first
+        waiting, nodes = [derivation.root], []
+        while waiting:
+            nodes.append(node := waiting.pop())
+            waiting += () if isinstance(node, Leaf) else node.children
         moves, changes = [], 0
-        waiting = [(derivation.root, False)]  # nodes, and whether their children's
-        while waiting:  # moves are there
-            node, ready = waiting.pop()
+        for node in reversed(nodes):
             parts = () if isinstance(node, Leaf) else node.children
-            if parts and not ready:
-                waiting.append((node, True))
-                waiting += [(child, False) for child in reversed(parts)]
-                continue
             moves.append(self._move(node.category, [part.category for part in parts]))
             changes = changes + 1 if moves[-1][0] == UNARY else 0
             if changes > self.changes:
@@ -384,19 +383,16 @@ def ccg_system(rules: RuleTables) -> TransitionSystem:
     )
 
 
-def derivation_moves(
-    system: TransitionSystem, derivations: Sequence, names: Sequence[str] | None = None
-) -> list[Moves]:
+def derivation_moves(system: TransitionSystem, derivations: Sequence) -> list[Moves]:
     """The moves that build derivations, and what the network reads before each.
 
     Args:
         system: of `ccg_system`.
         derivations: each a `Derivation`.
-        names: how messages name each sentence; by default "sentence 1" and so on.
 
     Raises:
         ValueError: if the rules lack a step of one; the message names the sentence.
     """
-    names = names or [f"sentence {i}" for i in range(1, len(derivations) + 1)]
+    names = [f"sentence {i}" for i in range(1, len(derivations) + 1)]
     answers = [(derivation,) for derivation in derivations]
     return replayed(system, answers, [*map(len, derivations)], names)

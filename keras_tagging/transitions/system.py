@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.utils.suggestions import nearest
-
 DEPRELS = "labels"  # the set of the dependency labels, which every parser has
 
 
@@ -127,9 +125,6 @@ class Outputs:
         system: a `TransitionSystem`.
         sizes: the number of labels of each set; the system adds its own.
 
-    Raises:
-        ValueError: if the labels of an action are of another set.
-
     Attributes:
         actions, labels: of each output, `(outputs,)` int32; label 0 where the action
             has none.
@@ -143,12 +138,6 @@ class Outputs:
 
     def __init__(self, system: TransitionSystem, sizes: Mapping[str, int]):
         sizes = {**sizes, **system.sizes}
-        sets = {action.labels for action in system.actions} - {None}
-        if unknown := sets - set(sizes):
-            raise ValueError(
-                f"actions of {system.name!r} have labels {unknown}: a parser has only "
-                f"{', '.join(map(repr, sizes))}"
-            )
         ids = [
             [0] if action.labels is None else range(1, sizes[action.labels] + 1)
             for action in system.actions
@@ -187,10 +176,8 @@ def transition_system(name: str) -> TransitionSystem:
         ValueError: if there is none.
     """
     if name not in _SYSTEMS:
-        near = nearest(name, transition_systems())
         raise ValueError(
-            f"system={name!r}: known are {', '.join(map(repr, _SYSTEMS))}; "
-            + (f"did you mean {near!r}? " if near else "")
-            + "install or import what registers any other"
+            f"system={name!r}: known are {', '.join(map(repr, _SYSTEMS))}; install or "
+            "import what registers any other"
         )
     return _SYSTEMS[name]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-#: of the folder that `replacing_files` gives
-SAVE = ".save-"
+#: what `replacing_files` calls its folder, and its lock
+SAVE, SAVING = ".save-", ".saving"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -138,7 +138,7 @@ def replacing_files(folder: Path, last: str, old: Iterable[Path]) -> Iterator[Pa
         ValueError: if another process saves there.
     """
     busy = f"another process saves in {folder}: wait until it ends"
-    with locked(folder, busy, ".saving"):
+    with locked(folder, busy, SAVING):
         for path in folder.glob(f"{SAVE}*"):
             shutil.rmtree(path, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=SAVE) as partial:
@@ -160,3 +160,4 @@ def remove_partial(folder: Path) -> None:
             path.unlink()
     for path in folder.glob(f"{SAVE}*"):
         shutil.rmtree(path, ignore_errors=True)
+    (folder / SAVING).unlink(missing_ok=True)

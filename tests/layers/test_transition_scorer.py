@@ -24,8 +24,8 @@ from reference import parser as reference
 from keras_tagging.cells import ElmanCell, FeedForwardCell
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.transitions import ARC_STANDARD, gold_moves
-from keras_tagging.transitions.node_table import NUM_LABELS as LABELS
-from keras_tagging.transitions.node_table import NUM_NODES as NODES
+from keras_tagging.transitions.arc_standard import NUM_LABELS as LABELS
+from keras_tagging.transitions.arc_standard import NUM_NODES as NODES
 
 EVERY = pytest.mark.parametrize("name", CELLS)
 DROPPED = pytest.mark.parametrize("dropped", ["configurations", "tokens"])

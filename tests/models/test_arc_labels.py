@@ -3,8 +3,7 @@
 import pytest
 from models.parsers import TRAIN, build, random_parser
 
-import keras_tagging
-from keras_tagging import Sentence, runtime
+from keras_tagging import runtime
 from keras_tagging.data.trees import arc_labels, trees_of
 from keras_tagging.models.files.checks import checked_config
 
@@ -30,13 +29,6 @@ def parser():
     return random_parser("ffn-parser")
 
 
-def test_the_labels_of_training():
-    assert ROOT == {"root"} and "root" not in WORDS and len(WORDS) > 5
-    assert (
-        arc_labels(trees_of([Sentence([], None, {"head": [], "deprel": []})])) is None
-    )
-
-
 @pytest.mark.parametrize("width", [1, 3])
 def test_parsed_arcs_have_them(parser, width):
     free = random_parser("ffn-parser", constrained=False)
@@ -46,19 +38,15 @@ def test_parsed_arcs_have_them(parser, width):
     assert not strange(parser.parse(TRAIN))
 
 
-def test_saved_and_loaded(parser, tmp_path):
-    parser.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
-    assert again.arc_labels == parser.arc_labels
+def test_exported(parser, tmp_path):
     some = TRAIN[:12]
     expected = parser.parse(some)
-    assert again.parse(some) == expected
     parser.export(tmp_path / "model.onnx", format="onnx")
     assert runtime.load(tmp_path / "model.onnx").parse(some) == expected
 
 
 @pytest.mark.parametrize(
-    "labels", ["root", [["root"]], [["root"], []], [["root"], ["no such"]], [[1], [2]]]
+    "labels", ["root", [["root"], []], [["root"], ["no such"]], [[1], [2]]]
 )
 def test_malformed_labels_are_refused(parser, labels):
     config = parser.get_config() | {"arc_labels": labels}

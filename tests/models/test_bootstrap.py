@@ -11,13 +11,11 @@ from keras_tagging.vectors import WordVectors
 
 # The paper's gates in the order of the cell's kernel.
 GATES = {"lstm-parser": "ifoj", "gru-parser": "zrh", "elman-parser": "h"}
-# All rows of the tables, and what the choice of several gates may look like.
+# a network, some of its gates, and whether it has vocabularies before
 ROWS = [
-    ("elman-parser", "all"),
-    ("elman-parser", "h"),
-    *(("lstm-parser", gates) for gates in ("all", "i", "j", "f", "o")),
-    *(("lstm-parser", gates) for gates in (("i", "j"), ["f", "o", "j"], "ifoj", ())),
-    *(("gru-parser", gates) for gates in ("all", "r", "z", "h", ("r", "h"))),
+    *(("elman-parser", "all", True), ("lstm-parser", "all", False)),
+    *(("lstm-parser", "f", True), ("lstm-parser", ("i", "j"), False)),
+    *(("lstm-parser", (), False), ("gru-parser", ("r", "h"), False)),
 ]
 
 
@@ -42,8 +40,7 @@ def copied(parser):
     return {name: keras.ops.convert_to_numpy(w) for name, w in found.items()}
 
 
-@pytest.mark.parametrize("adapted", [False, True])
-@pytest.mark.parametrize("name, gates", ROWS)
+@pytest.mark.parametrize("name, gates, adapted", ROWS)
 def test_what_is_copied(ffn, name, gates, adapted):
     untouched = build(name)
     untouched.adapt(TRAIN)
@@ -104,7 +101,6 @@ def test_elman_that_does_not_look_back_gives_the_trees_of_the_feed_forward_parse
     recurrent = parser.scorer.cell.recurrent_kernel
     recurrent.assign(np.zeros(recurrent.shape))
     assert parser.predict(DEV) == expected
-    assert len({tuple(heads) for heads, _ in expected}) > 5
 
 
 def test_a_bootstrapped_parser_is_trained_and_saved(ffn, tmp_path):
@@ -168,11 +164,9 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(trainable, tmp_p
     "options, gates, message",
     [
         ({}, "x", "no gate x: known are i, f, o, j"),
-        ({}, ("i", "z"), "no gate z"),
+        ({"system": "swap"}, "all", "build both with the same system="),
         ({"name": "gru-parser"}, "j", "no gate j: known are z, r, h"),
         ({"units": 9}, "all", "differ in size"),
-        ({"word_dim": 7}, "all", "differ in size"),
-        ({"label_dim": 7}, "all", "differ in size"),
         ({"encoder": "bilstm", "encoder_units": 5}, "all", "differ in size"),
     ],
 )

@@ -1,7 +1,5 @@
 """CCG parsers: trained, saved, exported, and on the command line."""
 
-import json
-
 import pytest
 from ccg.trees import tree
 from derivations import GOLD, SETTINGS
@@ -9,8 +7,7 @@ from derivations import GOLD, SETTINGS
 import keras_tagging
 from keras_tagging.ccg import Derivation
 from keras_tagging.ccg.auto import FRAGMENTS
-from keras_tagging.cli import main
-from keras_tagging.data import Sentence, read
+from keras_tagging.data import Sentence
 from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.deriving import FIGURES
 from keras_tagging.metrics import derivation_scores
@@ -91,41 +88,6 @@ def test_it_is_saved_and_exported(model, exported, tmp_path):
     assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(FIGURES, 1.0)
     with pytest.raises(ValueError, match="or an ONNX file"):
         model.export(tmp_path / "served", format="tf_saved_model")
-
-
-def program(*args):
-    with pytest.raises(SystemExit) as ended:
-        main([str(arg) for arg in args])
-    return ended.value.code
-
-
-def test_derive_writes_every_form(exported, tmp_path, capsys):
-    text = tmp_path / "text.txt"
-    text.write_text("she sleeps .\n\nthe cat sees a dog .\n", "utf-8")
-    out = tmp_path / "found.auto"
-    assert program("derive", exported, text, "--out", out) == 0
-    assert "without tokens are left out: 1" in capsys.readouterr().err
-    first, second = read(out)
-    assert trees([first, second]) == trees([GOLD[0], GOLD[2]])
-    assert [s.derivation.name for s in (first, second)] == ["1", "3"]
-    for output, part in [("tree", "------<"), ("html", "<table>")]:
-        assert program("derive", exported, text, "--output", output) == 0
-        assert part in capsys.readouterr().out
-    program("derive", exported, text, "--output", "json", "--nbest", 2)
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    words = [["she", "sleeps", "."], [], ["the", "cat", "sees", "a", "dog", "."]]
-    assert [row["tokens"] for row in rows] == words
-    best = rows[2]["derivations"][0]
-    assert trees([GOLD[2]]) == [
-        [n.category for n in Derivation.from_dict(best).nodes()]
-    ]
-    assert rows[1]["derivations"] == [] and "score" in best
-    for output, begin in [("tree", "# "), ("html", "<p>")]:
-        many = ("--output", output, "--nbest", 2, "--beta", 1e-9)
-        assert program("derive", exported, text, *many) == 0
-        printed = capsys.readouterr().out
-        assert f"{begin}1 of 2, score " in printed
-        assert f"{begin}2 of 2, score " in printed
 
 
 @pytest.mark.usefixtures("eager")

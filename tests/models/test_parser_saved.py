@@ -17,6 +17,7 @@ def test_save_and_load(tmp_path):
     assert type(again) is keras_tagging.Parser
     assert again.settings == model.settings
     assert again.labels == model.labels and again.metadata == model.metadata
+    assert again.arc_labels == model.arc_labels
     assert equal(weights(again), weights(model))
     assert again.parse(DEV) == model.parse(DEV)
     content = json.loads((tmp_path / "metadata.json").read_text())
@@ -33,13 +34,9 @@ def test_without_vocabularies(tmp_path):
     assert equal(weights(again), weights(model))
 
 
-PLAIN = pytest.param(None, 1, "arc-standard", marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize("encoder, width, system", [PLAIN, ("bilstm", 3, "swap")])
-def test_a_saved_model_equals_parse(encoder, width, system, tmp_path):
-    options = {"encoder": encoder, "encoder_units": 3, "system": system}
-    model = random_parser(beam_width=width, **options)
+def test_a_saved_model_equals_parse(tmp_path):
+    options = {"encoder": "bilstm", "encoder_units": 3, "system": "swap"}
+    model = random_parser(beam_width=3, **options)
     model.export(tmp_path / "served")
     loaded = keras_tagging.load(tmp_path / "served", safe_mode=False)
     assert loaded.evaluate(DEV) == model.evaluate(DEV)

@@ -52,12 +52,9 @@ def with_weight(teacher, weight, temperature=1.0):
     return Teacher(teacher.model, "runs/ensemble", "0" * 64, weight, temperature)
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path, several):
-    corpus, settings = CORPUS, {}
-    if several:
-        corpus = Corpus(columned(CORPUS.train), columned(CORPUS.dev))
-        settings = {"tags": ("upos", "feats"), "tag_weights": (1.0, 0.4)}
+def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path):
+    corpus = Corpus(columned(CORPUS.train), columned(CORPUS.dev))
+    settings = {"tags": ("upos", "feats"), "tag_weights": (1.0, 0.4)}
     other = Teacher(student(corpus, seed=7, **settings), "runs/x", "1" * 64, 0.0, 2.0)
     found = run(tmp_path / "one", corpus, other, **settings)
     assert same(found, run(tmp_path / "two", corpus, **settings))
@@ -99,8 +96,6 @@ def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypa
     about = json.loads((out / "metadata.json").read_text())["teacher"]
     assert about == found.metadata["teacher"] == distilling.about
     assert about["model"] == "ensemble of bigru, bigru" and about["weight"] == 0.6
-    loaded = keras_tagging.load(out / "model.keras")
-    assert loaded.metadata["teacher"]["sha256"] == "0" * 64
 
 
 def test_the_file_is_of_one_teacher_and_of_these_sentences(tmp_path, teacher):
@@ -146,28 +141,16 @@ def test_pupils_that_are_refused_before_anything_is_computed(teacher):
 # Text without annotation
 
 
-class Lines:
-    """Sentences that are read again and again."""
-
-    def __init__(self, sentences):
-        self.sentences = sentences
-
-    def __iter__(self):
-        return iter(self.sentences)
-
-
 TEXT = [s.tokens for s in random_sentences(17, 3)]
 
 
 def with_text(teacher, text=TEXT):
-    return Teacher(
-        teacher.model, "runs/ensemble", "0" * 64, 0.5, 2.0, iter, Lines(text)
-    )
+    return Teacher(teacher.model, "runs/ensemble", "0" * 64, 0.5, 2.0, iter, text)
 
 
 def test_a_run_on_text_that_was_killed_goes_on(tmp_path, teacher):
     distilling = with_text(teacher)
-    expected = run(tmp_path / "whole", teacher=distilling, epochs=3)
+    expected = run(tmp_path / "whole", teacher=distilling)
     out = tmp_path / "killed"
 
     def first(model, corpus, *_):
@@ -181,25 +164,18 @@ def test_a_run_on_text_that_was_killed_goes_on(tmp_path, teacher):
         run(out, teacher=with_text(teacher, TEXT[1:]), resume=True)
     with pytest.raises(ValueError, match="a run with other unlabelled"):
         run(out, teacher=with_weight(teacher, 0.5, 2.0), resume=True)
-    found = run(out, teacher=distilling, resume=True, epochs=3)
+    found = run(out, teacher=distilling, resume=True)
     assert same(found, expected)
-    assert not same(
-        found, run(tmp_path / "gold", teacher=with_weight(teacher, 0.5, 2.0), epochs=3)
-    )
     assert "unlabelled" in found.metadata["teacher"]
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_text_is_learnt_as_sentences_of_a_list_are(several):
+def test_text_is_learnt_as_sentences_of_a_list_are():
     """One batch of each, in one step: against the same sentences, given together.
 
     What the text says of the labels is not read.
     """
-    train, text, settings = CORPUS.train, random_sentences(6, 3), {}
-    if several:
-        train, text = columned(train), columned(text)
-        settings = {"tags": ("upos", "feats")}
-    corpus = Corpus(train)
+    train, text = columned(CORPUS.train), columned(random_sentences(6, 3))
+    corpus, settings = Corpus(train), {"tags": ("upos", "feats")}
     settings |= {"dropout": 0.0, "unknown_rate": 0.0, "optimizer": "sgd"}
     settings |= {"clipnorm": None, "weight_average": 0.0, "learning_rate": 0.1}
     of = student(corpus, seed=7, **settings)

@@ -197,6 +197,9 @@ def test_the_command_derives_with_a_pipeline(served, found, tmp_path, capsys):
     for output in ("json", "jsonl"):
         assert program("annotate", served, text, "--output", output) == 0
     assert len({*capsys.readouterr().out.splitlines()}) == 2
+    for output, begin in [("tree", "# "), ("html", "<p>")]:
+        assert program("derive", served, text, *more, output) == 0
+        assert f"{begin}2 of 2, score " in capsys.readouterr().out
     assert program("derive", served, text, "--beam-width", 2) == 2
     assert "--beam-width" in capsys.readouterr().err
 

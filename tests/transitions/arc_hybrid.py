@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from keras_tagging.transitions import DEPRELS, Action, TransitionSystem, register
+from keras_tagging.transitions import DEPRELS, Action, TransitionSystem
 
 
 class State(NamedTuple):
@@ -76,20 +76,18 @@ def oracle(heads, labels):
     return [action for action, _ in moves], [label for _, label in moves]
 
 
-register(
-    TransitionSystem(
-        name="arc-hybrid",
-        actions=(Action("SHIFT"), Action("LEFT", DEPRELS), Action("RIGHT", DEPRELS)),
-        fields=State((None,), (None,), (None,), (), (), ()),
-        initial=initial,
-        legal=legal,
-        advance=advance,
-        features=features,
-        num_nodes=3,
-        num_labels=1,
-        steps=lambda length: 2 * length,
-        oracle=oracle,
-        result=lambda state, xp: (state.head[:, 2:] - 1, state.label[:, 2:]),
-        fixed_steps=True,
-    )
+ARC_HYBRID = TransitionSystem(
+    name="arc-hybrid",
+    actions=(Action("SHIFT"), Action("LEFT", DEPRELS), Action("RIGHT", DEPRELS)),
+    fields=State((None,), (None,), (None,), (), (), ()),
+    initial=initial,
+    legal=legal,
+    advance=advance,
+    features=features,
+    num_nodes=3,
+    num_labels=1,
+    steps=lambda length: 2 * length,
+    oracle=oracle,
+    result=lambda state, xp: (state.head[:, 2:] - 1, state.label[:, 2:]),
+    fixed_steps=True,
 )

@@ -148,3 +148,8 @@ def build(system, reached, rng):
         assert ((of_actions > 0) == labelled[actions])[going].all()
         state = system.advance(state, actions, of_actions, XP)
     assert not system.legal(state, XP).any()
+    for tree, of_words, *built in zip(
+        trees, labels, *system.result(state, XP), strict=True
+    ):
+        expected = [*tree], of_words.tolist()
+        assert tuple(part[: len(tree)].tolist() for part in built) == expected

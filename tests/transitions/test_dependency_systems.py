@@ -1,7 +1,5 @@
 """Arc-standard and SWAP against plain lists: by hand, short sentences, random ones."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from keras import ops
@@ -15,54 +13,19 @@ from transitions.walks import (
     start_both,
 )
 
-from keras_tagging.transitions import NODES, Cases, gold_moves, transition_system
+from keras_tagging.transitions import NODES, gold_moves, transition_system
 from keras_tagging.transitions.arc_standard import (
-    CASES,
+    CORE,
     LEFT_ARC,
+    NUM_LABELS,
+    NUM_NODES,
     RIGHT_ARC,
     SHIFT,
     SWAP,
     projective_order,
 )
-from keras_tagging.transitions.node_table import CORE, NUM_LABELS, NUM_NODES
 
 BOTH = pytest.mark.parametrize("name", PAIRS)
-
-WORDS = "ROOT She read old letters from Rome".split()
-# After each move: the stack, how many words are left in the buffer, the new arc. The
-# words that follow `letters` depend on it, so it waits for its own head.
-BY_HAND = [
-    (SHIFT, "ROOT She", 5, None),
-    (SHIFT, "ROOT She read", 4, None),
-    (LEFT_ARC, "ROOT read", 4, ("read", "She")),
-    (SHIFT, "ROOT read old", 3, None),
-    (SHIFT, "ROOT read old letters", 2, None),
-    (LEFT_ARC, "ROOT read letters", 2, ("letters", "old")),
-    (SHIFT, "ROOT read letters from", 1, None),
-    (SHIFT, "ROOT read letters from Rome", 0, None),
-    (LEFT_ARC, "ROOT read letters Rome", 0, ("Rome", "from")),
-    (RIGHT_ARC, "ROOT read letters", 0, ("letters", "Rome")),
-    (RIGHT_ARC, "ROOT read", 0, ("read", "letters")),
-    (RIGHT_ARC, "ROOT", 0, ("ROOT", "read")),
-]
-# Two heads with two children on either side, each outer one with one of its own; then
-# three words that wait in the buffer and one more. Words are numbers from 1:
-#   1 <- 2 <- 4, 3 <- 4, 4 -> 5, 4 -> 6 -> 7, and the same from 8 to 14 with the head 11
-HALF = [
-    *(SHIFT, SHIFT, LEFT_ARC, SHIFT, SHIFT, LEFT_ARC, LEFT_ARC),
-    *(SHIFT, RIGHT_ARC, SHIFT, SHIFT, RIGHT_ARC, RIGHT_ARC),
-]
-EXPECTED = {
-    **{"s0": 11, "s1": 4, "s2": 0, "b0": 15, "b1": 16, "b2": 17},
-    **{"rc1(s0)": 13, "rc2(s0)": 12, "rc1(s1)": 6, "rc2(s1)": 5},
-    **{"lc1(s0)": 9, "lc2(s0)": 10, "lc1(s1)": 2, "lc2(s1)": 3},
-    **{"rc1(rc1(s0))": 14, "lc1(lc1(s0))": 8},
-    **{"rc1(rc1(s1))": 7, "lc1(lc1(s1))": 1},
-}
-
-
-def numbers(words):
-    return [WORDS.index(word) for word in words]
 
 
 def agree(ours, theirs, name="arc-standard"):
@@ -82,22 +45,6 @@ def agree(ours, theirs, name="arc-standard"):
 
 
 # The moves
-
-
-def test_moves_by_hand():
-    ours, theirs = start_both([6])
-    agree(ours, theirs)
-    arcs = set()
-    for label, (move, stack, left, arc) in enumerate(BY_HAND, 1):
-        assert CASES.legal(ours, np)[0, move]
-        ours, theirs = advance_both(ours, theirs, [move], [label])
-        if arc:
-            arcs.add((*numbers(arc), label))
-        assert theirs[0].stack == numbers(stack.split())
-        assert theirs[0].buffer == list(range(7 - left, 7))
-        assert set(theirs[0].arcs) == arcs
-        agree(ours, theirs)
-    assert not CASES.legal(ours, np).any()
 
 
 @BOTH
@@ -165,20 +112,6 @@ def test_keras_equals_numpy(name):
 
 
 @BOTH
-def test_every_node_by_hand(name):
-    ours, theirs = start_both([18], name=name)
-    # the label of an arc is the step in which it is made
-    for step, move in enumerate([*HALF, *HALF], 1):
-        ours, theirs = advance_both(ours, theirs, [move], [step], name)
-    nodes, labels = PAIRS[name][0].features(ours, np)
-    assert list(EXPECTED) == list(NODES)
-    assert nodes.tolist() == [[row(word) for word in EXPECTED.values()]]
-    made = {2: 7, 3: 6, 5: 9, 6: 13, 1: 3, 7: 12}
-    made |= {word + 7: step + len(HALF) for word, step in made.items()}
-    assert labels.tolist() == [[made[word] for word in list(EXPECTED.values())[6:]]]
-
-
-@BOTH
 def test_the_core_is_eight_of_the_nodes(name):
     core, places = transition_system(f"{name}-core"), [NODES.index(n) for n in CORE]
     of_labels, full = [place - 6 for place in places[4:]], PAIRS[name][0]
@@ -200,15 +133,6 @@ def test_the_core_is_eight_of_the_nodes(name):
         moves = [action or 0 for action in actions], of_actions
         state = core.advance(state, *(np.array(x, "int32") for x in moves), np)
     assert seen.min() > 5
-
-
-def test_cases_are_those_of_both_functions():
-    """A system with a `legal` of its own is not taken for that it was made from."""
-    system = transition_system("arc-standard")
-    assert Cases.of_system(system).root.sum() == 2
-    another = replace(system, legal=lambda state, xp: system.legal(state, xp))
-    assert Cases.of_system(another) is None
-    assert Cases.of_system(replace(system, from_root=None)) is None
 
 
 # The oracles
@@ -249,12 +173,6 @@ def random_trees():
 
 def oracle(trees, labels, name="arc-standard"):
     return gold_moves(transition_system(name), trees, labels)
-
-
-def test_the_number_of_short_trees():
-    # C(3n - 2, n - 1) / n projective trees of n words with one root, n^(n - 1) in all
-    assert np.bincount([len(tree) for tree in TREES]).tolist() == [1, 1, 2, 7, 30, 143]
-    assert np.bincount([len(tree) for tree in ALL]).tolist() == [1, 1, 2, 9, 64, 625]
 
 
 def test_gold_moves_by_hand():

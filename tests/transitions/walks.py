@@ -4,7 +4,7 @@ import numpy as np
 from reference import arc_standard, swap
 
 from keras_tagging.transitions import ARC_STANDARD, ARC_STANDARD_WITH_SWAP
-from keras_tagging.transitions.node_table import BELOW, HEAD, LABEL, NONE
+from keras_tagging.transitions.arc_standard import BELOW, HEAD, LABEL, NONE
 
 #: each system with its reference, whose moves are in the order of our actions
 PAIRS = {

@@ -9,11 +9,11 @@ from keras import ops
 from keras_tagging.architectures.output import run_network
 from keras_tagging.ccg.grammar import of_fragments
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch, gold_tags
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.ccg.ccg_parser import CCGParser
+from keras_tagging.models.parser.moves import batches_of_moves
 from keras_tagging.transitions import Supertags, derivation_moves
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 14 rows of tables
@@ -143,14 +143,8 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
 
     def batches(self, sentences, fitting):
         moves, chosen = self._gold_moves(sentences)
-        names = self.features.names
-        return MoveBatches(
-            self.encode([sentences[i] for i in chosen], targets=True),
-            EncodedMoves.of(self.scorer.system, self.scorer.outputs, moves),
-            chosen,
-            word_column=names.index("word") if "word" in names else None,
-            **self.batching(fitting),
-        )
+        encoded = self.encode([sentences[i] for i in chosen], targets=True)
+        return batches_of_moves(self, encoded, chosen, moves, fitting)
 
     def _gold_moves(self, sentences):
         """The moves of the sentences that have some, and the places of these.

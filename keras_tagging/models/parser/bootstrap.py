@@ -34,22 +34,19 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError("a parser starts from a trained ffn-parser: give one")
     if parser.scorer and int(parser.optimizer.iterations):
         raise ValueError("this parser has been trained: bootstrap comes before fit")
-    systems = parser.settings["system"], ffn.settings["system"]
-    if systems[0] != systems[1]:
-        raise ValueError(
-            f"the transition systems differ: {systems[0]} cannot start from the moves "
-            f"of {systems[1]}; build this parser with system={systems[1]!r}"
-        )
-    if not parser.scorer:
+    fits = parser.settings["system"] == ffn.settings["system"]
+    if fits and not parser.scorer:
         parser.take_over(ffn)
+    if not fits or parser.vocabularies != ffn.vocabularies:
+        raise ValueError(
+            "the parsers differ in vocabularies or moves: adapt neither, or both, and "
+            "build both with the same system="
+        )
     if ffn.tagger and not parser.tagger:
         parser.own(copied(ffn.tagger))
         taken = {name: ffn.settings[name] for name in OF_TAGS}
         parser.settings = parser.settings.replaced(**taken)
         parser.jackknifed = ffn.jackknifed
-    if parser.vocabularies != ffn.vocabularies:
-        raise ValueError("the parsers differ in vocabularies: adapt neither, or both")
-
     cell, source = parser.scorer.cell, ffn.scorer.cell
     gate_names = [PAPER_NAMES.get(gate, gate) for gate in cell.gates]
     chosen = gate_names if gates == "all" else gates

@@ -21,6 +21,26 @@ from keras_tagging.transitions import Moves, gold_moves, legal_outputs
 TREE = ("head", "deprel")
 
 
+def batches_of_moves(model, encoded, chosen, moves, fitting) -> MoveBatches:
+    """The batches of sentences and their moves from which a model learns.
+
+    Args:
+        model: a model with a `TransitionScorer`.
+        encoded: the `EncodedSentences`.
+        chosen: their places among all sentences.
+        moves: their `Moves`.
+        fitting: the `FitSettings`.
+    """
+    names, scorer = model.features.names, model.scorer
+    return MoveBatches(
+        encoded,
+        EncodedMoves.of(scorer.system, scorer.outputs, moves),
+        chosen,
+        word_column=names.index("word") if "word" in names else None,
+        **model.batching(fitting),
+    )
+
+
 class GoldMoves(NamedTuple):
     """The moves of sentences by which a parser learns.
 
@@ -119,21 +139,13 @@ class LearnsMoves:
         moves = EncodedMoves.of(
             self.scorer.system, self.scorer.outputs, self.gold_moves(sentences).moves
         )
-        sizes = {"token_budget": self.batch_tokens}
-        multiple = self.length_multiple
-        batches = MoveBatches(
-            self.encode(sentences),
-            moves,
-            multiple=multiple,
-            devices=training.devices_of_batches(),
-            **sizes,
-        )
-        lengths = round_up(batches.sentences.lengths, multiple)
-        for chosen in plan_batches(lengths, **sizes):
-            tokens, nodes, labels, _, _ = batches.arrays(chosen)
-            logits = np.asarray(
-                self.predict_on_batch((tokens, nodes, labels)), "float64"
-            )
+        size = {"token_budget": self.batch_tokens}
+        shape = {"multiple": self.length_multiple, "devices": training.devices_of_batches()}
+        batches = MoveBatches(self.encode(sentences), moves, **shape, **size)
+        lengths = round_up(batches.sentences.lengths, self.length_multiple)
+        for chosen in plan_batches(lengths, **size):
+            inputs = batches.arrays(chosen)[:3]
+            logits = np.asarray(self.predict_on_batch(inputs), "float64")
             logits -= logits.max(-1, keepdims=True)
             rows = np.exp(logits)
             rows /= rows.sum(-1, keepdims=True)

@@ -1,7 +1,7 @@
 """The dependency parser: sentences in, trees out."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 import keras
@@ -14,21 +14,16 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
+from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser.bootstrap import bootstrap
-from keras_tagging.models.parser.moves import LearnsMoves
-from keras_tagging.models.parser.tag_input import (
-    gold_column,
-    tag_input,
-    tree_report,
-    with_tags,
-)
+from keras_tagging.models.parser.moves import LearnsMoves, batches_of_moves
+from keras_tagging.models.report import Report, check_figures, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger.jackknife import (
     Jackknifed,
@@ -38,6 +33,7 @@ from keras_tagging.models.tagger.jackknife import (
     tagged_in,
 )
 from keras_tagging.models.tagger.tagger import Tagger
+from keras_tagging.utils.frames import any_strings
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
 
@@ -246,12 +242,12 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         new = partial(new_tagger, task.tagger, seed)
         gold = tagged_in(sentences, column)
 
-        def say(what):
+        def report(step):
             if verbose:
-                print(f"Tags for the parser: {what}", flush=True)
+                print(f"Tags for the parser: {step}", flush=True)
 
         def begin(fold, tagger):
-            say(f"fold {fold + 1} of {min(task.folds, len(gold))}")
+            report(f"fold {fold + 1} of {min(task.folds, len(gold))}")
             return ()
 
         fingerprint = Corpus(sentences).fingerprint()
@@ -260,7 +256,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
             options |= {"keep": keep, "verbose": verbose, "begin": begin}
             self.jackknifed = Jackknifed(fingerprint, jackknife(gold, new, **options))
         if self.tagger is None:
-            say("a tagger of all sentences")
+            report("a tagger of all sentences")
             tagger = new()
             tagger.fit(gold, epochs=task.tagger_epochs, verbose=verbose)
             self.own(copied(tagger))
@@ -288,14 +284,8 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
             "treatment": treated[self.settings.task.treatment],
         }
         sentences = [sentences[i] for i in chosen]
-        names = self.features.names
-        return MoveBatches(
-            self.encode(sentences),
-            EncodedMoves.of(self.scorer.system, self.scorer.outputs, moves),
-            chosen,
-            word_column=names.index("word") if "word" in names else None,
-            **self.batching(fitting),
-        )
+        encoded = self.encode(sentences)
+        return batches_of_moves(self, encoded, chosen, moves, fitting)
 
     def dataset(self, batches):
         data = super().dataset(batches)
@@ -337,7 +327,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         return lambda: self.measured(sentences, calls, **options)
 
     def report(self, sentences, **options):
-        """Figures and tables: see `models.parser.tag_input`."""
+        """Figures and tables: see `tree_report`."""
         return tree_report(self, sentences, **options)
 
     def counts(self, sentences, figures, **options):
@@ -374,3 +364,118 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
     @property
     def served_layers(self):
         return [self.network, self.scorer]
+
+
+# The tags that a parser reads, and its report, which tells of them
+
+
+def gold_column(sentences, columns=("xpos", "pos")) -> str:
+    """The first column of tags that all sentences have; the finest tags are `xpos`.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    for column in columns:
+        if all("_" not in s.columns.get(column, "_") for s in sentences if s.tokens):
+            return column
+    raise ValueError(
+        "the training sentences have no tags in a column xpos or pos: name their "
+        "column with tags=, or give tags=None"
+    )
+
+
+def with_tags(sentences, tags) -> list[Sentence]:
+    """The sentences with their predicted tags."""
+    return [
+        replace(sentence, columns={**sentence.columns, PREDICTED: list(row)})
+        for sentence, row in zip(sentences, tags, strict=True)
+    ]
+
+
+def tag_input(model) -> dict[str, str] | None:
+    """The tags that a parser reads, for its metadata and its reports.
+
+    Args:
+        model: a `Parser` that was adapted.
+
+    Returns:
+        None if it reads none; else the `column` of the gold tags, if it is known, and
+        what they are taken `from`: "the input", or its own tagger.
+    """
+    tags = model.settings.task.tags
+    if tags is None:
+        return None
+    if tags != "predicted":
+        return {"column": tags, "from": "the input"}
+    gold = model.metadata.get("tags", {}).get("column")
+    column = {"column": gold} if isinstance(gold, str) else {}
+    tagger = model.tagger.architecture if model.tagger else model.settings.task.tagger
+    return {**column, "from": f"its own {tagger}"}
+
+
+def in_words(model) -> str:
+    """Tell what a parser reads beside the words, as a sentence without its end."""
+    tags = tag_input(model)
+    if tags is None:
+        columns = ", ".join(model.input_columns)
+        columns = f" and the columns {columns}" if columns else " alone"
+        return f"reads words{columns}, no tags"
+    if tags["from"] == "the input":
+        return f"reads the tags in the column {tags['column']}, as the input has them"
+    return f"reads the {tags.get('column', 'tags')} that {tags['from']} predicts"
+
+
+def with_gold_tags(model, sentences: list[Sentence]) -> list[Sentence] | None:
+    """The sentences with gold tags in place of those that the parser would predict.
+
+    Args:
+        model: a `Parser`.
+        sentences: sentences, which may have gold tags.
+
+    Returns:
+        None if it has no tagger of its own, or the sentences lack gold tags.
+    """
+    if model.tagger is None:
+        return None
+    learnt = tag_input(model).get("column")
+    try:
+        column = gold_column(sentences, *([(learnt,)] if learnt else []))
+    except ValueError:
+        return None
+    return with_tags(sentences, (s.columns.get(column, []) for s in sentences))
+
+
+@any_strings()
+def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
+    """The report of a parser.
+
+    Args:
+        model: a `Parser`.
+        sentences: sentences with gold trees.
+        punctuation, subtypes: see `metrics.attachment_scores`.
+        tables: whether to add tables by relation, sentence length and distance.
+    """
+    counting = {"punctuation": punctuation, "subtypes": subtypes}
+
+    def figures(scored):
+        return without_nan({name: getattr(scored, name) for name in model.figures})
+
+    sentences = model.tagged(model.annotated(sentences))
+    scored = model.scores(sentences, **counting)
+    names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
+    others = {}
+    if gold := with_gold_tags(model, sentences):
+        rows = (
+            [tag for s in x for tag in s.columns[PREDICTED]] for x in (gold, sentences)
+        )
+        pairs = list(zip(*rows, strict=True))
+        right = share(sum(one == other for one, other in pairs), len(pairs))
+        others = without_nan({"tag_accuracy": right})
+        others["with_gold_tags"] = figures(model.scores(gold, **counting))
+    return Report(
+        figures(scored),
+        {name: getattr(scored, name)() for name in names},
+        counting,
+        tags=in_words(model),
+        **others,
+    )
