@@ -255,9 +255,16 @@ class SentenceModel(TrainedOnSentences):
         self.network = self._new_network()
         self.built = True
 
-    def _new_network(self):
+    def _new_network(self, *labels, **options):
+        """What `build` of the settings gives, for the vocabularies or other labels."""
+        if self.vector_dim:
+            options["vector_dim"] = self.vector_dim
         return self.settings.network.build(
-            self.settings, self.features, self.vocabularies, seed=self.seed
+            self.settings,
+            self.features,
+            *(labels or [self.vocabularies]),
+            seed=self.seed,
+            **options,
         )
 
     def call(self, inputs, training=False):

@@ -301,7 +301,7 @@ def segment_graph(xp: Arrays, model, top_k: int):
 
 
 class OnnxEngine:
-    """An `Engine` that adds nodes to a graph.
+    """The engine that adds nodes to a graph.
 
     Args:
         tracer: of the graph.

@@ -276,10 +276,8 @@ def _write(pipeline, partial: Path, half_precision: bool) -> None:
         if half_precision:
             halve(path)
     words = write_for_keras(partial, pipeline.parts, half_precision)
-    described = {
-        x: {"sha256": sha256_of(partial / f"{x}.keras")} for x in pipeline.parts
-    }
-    text = _list(pipeline, described, words=words)
+    sums = {x: {"sha256": sha256_of(partial / f"{x}.keras")} for x in pipeline.parts}
+    text = _list(pipeline, sums, words=words)
     (partial / PIPELINE).write_text(text, encoding="utf-8")
 
 
@@ -336,12 +334,9 @@ def is_finished(out: Path) -> bool:
     Raises:
         ValueError: if `training.json` is damaged.
     """
-    path = out / PIPELINE
-    if not path.exists():
-        return False
-    if not (out / TRAINING).exists():
-        return True
-    return read_object(out / TRAINING, REMEDY).get(REPLACES) != sha256_of(path)
+    path, training = out / PIPELINE, out / TRAINING
+    about = read_object(training, REMEDY) if training.exists() else {}
+    return path.exists() and about.get(REPLACES) != sha256_of(path)
 
 
 def start_run(out: Path, about: dict, again: bool = False) -> None:
@@ -357,23 +352,20 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
         ValueError: if the folder has another training, or a damaged file.
     """
     path, about = out / TRAINING, json.loads(json.dumps(about, default=str))
-    if again:
-        if (out / PIPELINE).exists():
-            about[REPLACES] = sha256_of(out / PIPELINE)
-        for name in (*PARTS, *CCG_PARSERS, ENTITIES):
-            shutil.rmtree(out / name, ignore_errors=True)
+    if again and (out / PIPELINE).exists():
+        about[REPLACES] = sha256_of(out / PIPELINE)
+    for name in (*PARTS, *CCG_PARSERS, ENTITIES) if again else ():
+        shutil.rmtree(out / name, ignore_errors=True)
+    if again or not path.exists():
         # last: no part of another training is taken for its own
         _write_training(path, about)
-    elif not path.exists():
-        _write_training(path, about)
-    else:
-        before = read_object(path, REMEDY)
-        for name, value in about.items():
-            if before.get(name) != value:
-                raise ValueError(
-                    f"{out} has the training of another pipeline, with another {name}: "
-                    "choose another folder, or repeat what began it"
-                )
+    before = read_object(path, REMEDY)
+    for name, value in about.items():
+        if before.get(name) != value:
+            raise ValueError(
+                f"{out} has the training of another pipeline, with another {name}: "
+                "choose another folder, or repeat what began it"
+            )
 
 
 def end_run(out: Path) -> None:

@@ -41,8 +41,7 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
 
     Raises:
         ValueError: if heads do not form a tree (see `check_tree`), a tree is not
-            projective, there is not one label, counted from 1, for each word, or the
-            oracle refuses a tree. The message names the sentence.
+            projective, or the oracle refuses one. The message names the sentence.
     """
     heads, labels = ([[*map(int, row)] for row in rows] for rows in (heads, labels))
     trees = list(zip(heads, labels, strict=True))
@@ -157,8 +156,3 @@ def _check(system, heads, labels):
     check_tree(heads)
     if not system.nonprojective and not is_projective(heads):
         raise ValueError("the tree is not projective: leave it out, or lift its arcs")
-    if len(labels) != len(heads) or min(labels, default=1) < 1:
-        raise ValueError(
-            f"the labels of {len(heads)} words are {labels}: give one a word, counted "
-            "from 1"
-        )

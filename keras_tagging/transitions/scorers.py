@@ -60,7 +60,7 @@ class JointScorer:
         """The trees: see `transitions.search`.
 
         Args:
-            engine: an `Engine`, whose library also has `exp` and `log`.
+            engine: as of `search`, whose library also has `exp` and `log`.
             parts: the function `score` of each scorer, and its initial states.
             lengths, width: as there.
         """
@@ -152,34 +152,25 @@ class Supertags:
             if label := rules.id_of(tag):
                 self.places[label - 1] = i
 
-    def table(self, engine, logits):
-        """The terms to add to the logits of SHIFT, `(batch * words, categories)`.
-
-        Args:
-            engine: an `Engine`.
-            logits: of the tagger, `(batch, words, tags)`.
-        """
-        xp = engine.xp
-        rows = engine.log_softmax(xp.reshape(logits, (-1, logits.shape[-1])))
-        chosen = xp.greater_equal(rows, xp.max(rows, -1, keepdims=True) + self.level)
-        rows = xp.where(chosen, rows * self.weight, np.float32(-LARGEST))
-        none = xp.zeros_like(rows[:, :1]) - np.float32(LARGEST)
-        return xp.take(xp.concatenate([rows, none], 1), self.places, axis=1)
-
     def scored(
         self, engine, score: Callable, logits, batch, words, beam: int
     ) -> Callable:
         """The function `score` of `transitions.search`, with the tagger's categories.
 
         Args:
-            engine: an `Engine`.
+            engine: as of `search`.
             score: that of the parser alone.
             logits: of the tagger, `(batch, words, tags)`.
             batch, words: the lengths of its first axes.
             beam: hypotheses of each sentence.
         """
         xp, shifts = engine.xp, self.shifts
-        table = self.table(engine, logits)
+        # the terms to add to the logits of SHIFT, (batch * words, categories)
+        tags = engine.log_softmax(xp.reshape(logits, (-1, logits.shape[-1])))
+        chosen = xp.greater_equal(tags, xp.max(tags, -1, keepdims=True) + self.level)
+        tags = xp.where(chosen, tags * self.weight, np.float32(-LARGEST))
+        none = xp.zeros_like(tags[:, :1]) - np.float32(LARGEST)
+        table = xp.take(xp.concatenate([tags, none], 1), self.places, axis=1)
         first = xp.expand_dims(xp.arange(batch, dtype="int32"), 1)
         first = xp.reshape(xp.tile(first, (1, beam)), (-1,)) * words
 
@@ -201,7 +192,7 @@ class Supertags:
         """The moves of derivations, best first.
 
         Args:
-            engine: an `Engine`.
+            engine: as of `search`.
             scorer: a `layers.TransitionScorer` with the grammar.
             part: its function `score`, and its initial states.
             logits: of the tagger, `(batch, words, tags)`.

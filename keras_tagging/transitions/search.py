@@ -5,7 +5,6 @@ An engine is an array library with a loop: NumPy here, Keras in
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,14 +15,14 @@ FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
 LARGEST = 1e6  # logit
 
 
-class Engine(Protocol):
-    """The functions that the search needs beside those of an array library.
+class NumPy:
+    """The engine of NumPy, and what the search needs of any.
 
     Attributes:
-        xp: the library.
+        xp: the array library.
     """
 
-    xp: Any
+    xp = np
 
     def loop(self, step: Callable, values: list, most, shapes: list) -> list:
         """The values after `most` steps, or fewer.
@@ -34,44 +33,30 @@ class Engine(Protocol):
             most: a scalar array.
             shapes: of the values, None for an axis that is not known.
         """
-
-    def top_k(self, x, k: int):
-        """The k largest along the last axis and their places; of equal ones the first
-        come first."""
-
-    def reordered(self, x, rows):
-        """As many of the rows of x as there are, in another order."""
-
-    def log_softmax(self, x):
-        """The logarithm of the softmax over the last axis."""
-
-
-class NumPy:
-    """The engine of NumPy."""
-
-    xp = np
-
-    def loop(self, step, values, most, shapes):
         for _ in range(int(most)):
             going, *values = step(*values)
             if not going:
                 break
         return values
 
-    def top_k(self, x, k):
+    def top_k(self, x, k: int):
+        """The k largest along the last axis and their places; of equal ones the first
+        come first."""
         places = np.argsort(-x, axis=-1, kind="stable")[..., :k]
         return np.take_along_axis(x, places, -1), places
 
     def reordered(self, x, rows):
+        """As many of the rows of x as there are, in another order."""
         return x[rows]
 
     def log_softmax(self, x):
+        """The logarithm of the softmax over the last axis."""
         x = x - x.max(-1, keepdims=True)
         return x - np.log(np.exp(x).sum(-1, keepdims=True))
 
 
 def search(
-    engine: Engine,
+    engine,
     system: TransitionSystem,
     outputs: Outputs,
     score: Callable,
@@ -89,7 +74,7 @@ def search(
     one is better, then the smaller output. One that is parsed stays as it is.
 
     Args:
-        engine: an `Engine`.
+        engine: an engine as `NumPy`.
         system: a `TransitionSystem`.
         outputs: of the network.
         score: function of nodes `(hypotheses, num_nodes)`, labels `(hypotheses,
@@ -174,7 +159,10 @@ def allowed_outputs(system, outputs, masks=None) -> Callable:
     def of_actions(may, root, xp):
         flags = xp.take(may, outputs.actions, axis=1)
         if masks is not None:
-            flags = flags & xp.where(xp.take(root, outputs.actions, axis=1), *masks)
+            root = xp.take(root, outputs.actions, axis=1)
+            # not `&`, which a tensor of PyTorch has for no array of NumPy
+            arcs = xp.logical_and(root, masks[0]), xp.logical_and(~root, masks[1])
+            flags = flags & (arcs[0] | arcs[1])
         nothing = ~xp.any(may, 1, keepdims=True)
         return xp.concatenate([flags[:, :1] | nothing, flags[:, 1:]], 1)
 

@@ -14,6 +14,8 @@ from keras_tagging.kinds.deriving import MoveDecoder, MoveSearch, search_of_move
 from keras_tagging.metrics.derivations import brackets_of
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 WORDS = ["a", "b", "c"]
 #: the same categories, branching to the left and to the right
 BRANCHES = (
@@ -23,10 +25,6 @@ BRANCHES = (
 GOLD = [sentence_of(WORDS, ["X"] * 3, derivation=Derivation(root)) for root in BRANCHES]
 #: trees that agree with the one and with the other
 LEFT, RIGHT = ([0, 1, 1], 3), ([0, 1, 2], 4)
-
-
-def as_sentence(words):
-    return words if isinstance(words, Sentence) else Sentence(words)
 
 
 def with_heads(words, heads):

@@ -74,24 +74,17 @@ def test_half_precision_halves_the_file_and_changes_little(saved, site, tmp_path
 
 def test_an_installed_model_has_a_name(site):
     model = installed_models()["tiny"]
-    assert (model.version, model.entry("licence"), model.entry("corpus")) == (
-        "1.5",
-        "CC0",
-        "-",
-    )
+    entries = model.version, model.entry("licence"), model.entry("corpus")
+    assert entries == ("1.5", "CC0", "-")
     assert find_model("tiny") == site / "model"
 
 
 def test_a_path_goes_before_a_name(site, tmp_path):
-    (tmp_path / "tiny").mkdir()
-    assert str(find_model("tiny")) == "tiny"
-    assert str(find_model("x/tiny")) == "x/tiny"
-    assert str(find_model("tiny.keras")) == "tiny.keras"
-
-
-def test_an_unknown_name_gets_the_nearest(site):
     with pytest.raises(ValueError, match="tinny: no such model.* mean 'tiny'"):
         keras_tagging.load("tinny")
+    (tmp_path / "tiny").mkdir()
+    for path in ("tiny", "x/tiny", "tiny.keras"):
+        assert str(find_model(path)) == path
 
 
 def test_the_folder_of_a_distribution_names_its_model(site, tmp_path, monkeypatch):

@@ -40,7 +40,7 @@ def model():
 
 
 # of the others, tests/layers has all weights trained
-@pytest.mark.parametrize("name", slow_but(("ffn-parser", "lstm-parser"), PARSERS))
+@pytest.mark.parametrize("name", slow_but(("ffn-parser",), PARSERS))
 def test_training_learns_the_training_trees(name):
     model, some = build(name, **LEARNING | {"units": 32}), TRAIN[:12]
     history = model.fit(some, validation_data=some, epochs=18, verbose=0)
@@ -71,11 +71,12 @@ class Interrupt(keras.callbacks.Callback):
 @pytest.mark.usefixtures("eager")
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
     """With all that draws random numbers."""
-    options = {"decay": "linear", "unknown_rate": 0.5, "token_budget": 60}
+    options = {"decay": "linear", "unknown_rate": 0.5, "token_budget": 30}
     fitting = {"validation_data": DEV[:2], "patience": 9, "restore_best": False}
 
     def trained(**more):
-        return fitted("ffn-parser", epochs=2, fitting=fitting | more, **options)
+        more = fitting | more
+        return fitted("ffn-parser", TRAIN[:12], 2, fitting=more, **options)
 
     model = trained()
     with pytest.raises(KeyboardInterrupt):
@@ -85,8 +86,9 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("encoder", ["bilstm", "shortcut-bilstm"])
-@pytest.mark.parametrize("merge", ["layer", "top"])
+@pytest.mark.parametrize(
+    "encoder, merge", [("bilstm", "top"), ("shortcut-bilstm", "layer")]
+)
 def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     model = random_parser(encoder=encoder, encoder_units=3, encoder_merge=merge)
     fitting = FitSettings(batch_size=40)
@@ -190,9 +192,9 @@ def test_lifted_trees_are_restored():
 
 def test_swap_learns_them_as_they_are(tmp_path):
     """By heart, which arc-standard cannot; and they come back from files."""
-    sentences = random_sentences(10)
+    sentences = random_sentences(7)
     crossing = sum(not is_projective([*map(int, s.columns["head"])]) for s in sentences)
-    assert crossing >= 4
+    assert crossing >= 2
     model = keras_tagging.build(
         "lstm-parser", system="swap", nonprojective="lift", **CROSSING_BY_HEART
     )

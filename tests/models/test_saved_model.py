@@ -155,29 +155,20 @@ def test_what_stands_in_the_padding_is_ignored(served):
     assert served[0]["garbage"] == served[0]["all"]
 
 
-def test_a_sentence_alone(served, model):
+def test_a_sentence_alone_none_and_invalid_utf8(served, model):
     check(served[0]["alone"], model, SENTENCES[:1])
-
-
-def test_no_rows_and_no_tokens(served):
+    check(served[0]["invalid"], model, [["\ufffd", "a\ufffd"]])
     assert served[0]["nothing"]["shape"][:2] == [0, 0]
     assert served[0]["empty"]["shape"][:2] == [2, 0]
 
 
-def test_invalid_utf8_is_tagged(served, model):
-    check(served[0]["invalid"], model, [["\ufffd", "a\ufffd"]])
-
-
-@pytest.mark.parametrize(
-    "name, message",
-    [
-        ("too long", "lengths must not exceed the width of tokens"),
-        ("negative", "lengths must not be negative"),
-        ("one length", "one length a row of tokens"),
-    ],
-)
-def test_lengths_that_do_not_fit_are_an_error(served, name, message):
-    assert message in served[0][name]["error"]
+def test_lengths_that_do_not_fit_are_an_error(served):
+    for name, message in {
+        "too long": "lengths must not exceed the width of tokens",
+        "negative": "lengths must not be negative",
+        "one length": "one length a row of tokens",
+    }.items():
+        assert message in served[0][name]["error"]
 
 
 @pytest.mark.one_backend

@@ -21,32 +21,11 @@ def test_settings_of_parts():
     assert plan.keywords("parser")["units"] == 30
     assert plan.build("parser", tags="pos").input_columns == ()  # the user's own
     # other architectures have their own
-    chosen = {"parser": {"architecture": "lstm-parser"}}
-    chosen["tagger"] = {"architecture": "bilstm-crf"}
-    plan = PipelinePlan(settings=chosen)
-    assert plan.keywords("parser")["encoder"] == "bilstm"
-    assert plan.build("parser", tags="pos").architecture == "lstm-parser"
+    plan = PipelinePlan(settings={"tagger": {"architecture": "bilstm-crf"}})
     assert plan.build("tagger", tags="upos").architecture == "bilstm-crf"
     plan = PipelinePlan()
     assert plan.build("tagger", tags="upos").column_names == ("upos",)
-
-
-def test_recipes():
-    """Each has its own settings, and no other ones."""
-    plans = {name: PipelinePlan(recipe=name) for name in ("fast", "best", "paper")}
-    taggers, parsers = (
-        {name: plan.keywords(part) for name, plan in plans.items()}
-        for part in ("tagger", "parser")
-    )
-    assert [taggers[name]["units"] for name in plans] == [200, 300, 300]
-    assert [taggers[name]["epochs"] for name in plans] == [16, 15, 90]
-    assert taggers["paper"]["character_network"] is None
-    assert [parsers[name]["encoder"] for name in plans] == ["bilstm", "bilstm", None]
-    assert [parsers[name]["token_budget"] for name in plans] == [500, 200, None]
-    systems = ["arc-standard-core", "arc-standard", "arc-standard"]
-    assert [parsers[name]["system"] for name in plans] == systems
-    assert {parsers[name]["folds"] for name in plans} == {1}
-    assert plans["paper"].fold_tagger(("upos",)).settings["label_smoothing"] == 0
+    assert PipelinePlan(recipe="paper").keywords("parser")["encoder"] is None
     with pytest.raises(ValueError, match="'bets'; did you mean 'best'"):
         PipelinePlan(recipe="bets")
 
@@ -90,11 +69,6 @@ def test_parts():
     model = plan.build("entities", tags="ner")
     assert model.settings["units"] == 7
     assert (model.architecture, model.column_names) == ("bilstm-crf", ("ner",))
-    epochs = [
-        PipelinePlan(("entities",), recipe=name).keywords("entities")["epochs"]
-        for name in ("fast", "best", "paper")
-    ]
-    assert epochs == [8, 8, 100]
 
 
 def test_stages():

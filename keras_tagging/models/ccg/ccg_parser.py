@@ -93,15 +93,6 @@ class CCGParser(Deriving, SentenceModel):
             raise ValueError("has no grammar, which a CCG parser needs")
         super()._restore(vocabularies)
 
-    def _new_network(self):
-        return self.settings.network.build(
-            self.settings,
-            self.features,
-            self.vocabularies,
-            seed=self.seed,
-            vector_dim=self.vector_dim,
-        )
-
     def get_config(self):
         grammar = self.grammar and self.grammar.to_dict()
         return {**super().get_config(), "grammar": grammar}

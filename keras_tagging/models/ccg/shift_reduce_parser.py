@@ -50,7 +50,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
     default_monitor = "val_labelled"
 
     def __init__(self, architecture, settings, grammar=None, **kwargs):
-        self.scorer = self.supertags = None
+        self.scorer = None
         # not a dict, which Keras would search for layers
         self._others = UserDict()
         super().__init__(architecture, settings, grammar=grammar, **kwargs)
@@ -69,31 +69,18 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
 
     def _set_search(self, **changes):
         self.settings = self.settings.replaced(**changes)
-        self._take_supertags()
         self.__dict__.pop("decoder", None)
         self._others.clear()
         self.predict_function = None  # it was compiled with the old search
 
-    def _take_supertags(self):
-        if self.scorer is not None:
-            task = self.settings.task
-            self.supertags = Supertags(
-                self.tags, self.scorer.rules, task.beta, task.tag_weight
-            )
-
-    def _restore(self, vocabularies):
-        super()._restore(vocabularies)
-        self._take_supertags()
+    @property
+    def supertags(self) -> Supertags:
+        """The part of the network's categories in the search."""
+        task = self.settings.task
+        return Supertags(self.tags, self.scorer.rules, task.beta, task.tag_weight)
 
     def _new_network(self):
-        network, self.scorer = self.settings.network.build(
-            self.settings,
-            self.features,
-            self.vocabularies,
-            self.grammar,
-            seed=self.seed,
-            vector_dim=self.vector_dim,
-        )
+        network, self.scorer = super()._new_network(self.vocabularies, self.grammar)
         return network
 
     def call(self, inputs, training=False):

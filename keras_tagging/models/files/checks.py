@@ -177,7 +177,14 @@ def checked_config(cls: type, config: Mapping) -> dict:
     name = config.get("architecture")
     _require(isinstance(name, str), "architecture", name, "a name")
     check_known(f"architecture of a {cls.__name__}", name, of_kind(cls.kind))
-    settings = checked_settings(name, config.get("settings"))
+    settings = config.get("settings")
+    if not isinstance(settings, Settings):  # a parser has checked those of its tagger
+        _require(isinstance(settings, dict), "settings", settings, "an object")
+        for part in PRETRAINED:
+            value = settings.get(part)
+            fits = value is None or isinstance(value, str)
+            _require(fits, part, value, "a description, or null")
+        settings = architecture_named(name).restored(settings)
 
     for part, (fits, what) in PARTS.items():
         if part in config:
@@ -206,18 +213,6 @@ def checked_config(cls: type, config: Mapping) -> dict:
         ready = config["tagger"].get("vocabularies") is not None
         _require(ready, "vocabularies of the parser's tagger", None, "there")
     return config
-
-
-def checked_settings(architecture: str, settings) -> Settings:
-    """Check the types and sizes of all settings of an architecture."""
-    if isinstance(settings, Settings):  # a parser has checked those of its tagger
-        return settings
-    _require(isinstance(settings, dict), "settings", settings, "an object")
-    for name in PRETRAINED:
-        value = settings.get(name)
-        fits = value is None or isinstance(value, str)
-        _require(fits, name, value, "a description, or null")
-    return architecture_named(architecture).restored(settings)
 
 
 def refuse_paths(settings: Mapping) -> None:

@@ -5,6 +5,7 @@ import json
 import platform
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -71,17 +72,14 @@ def write_metadata(model, path: Path, **more) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
+@cache  # a run saves after every epoch
 def versions() -> dict[str, str]:
     """The versions of the installed packages that results depend on."""
-    return {name: version for name in PACKAGES if (version := _version(name))}
-
-
-@cache  # a run saves after every epoch
-def _version(package):
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+    installed = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    return installed
 
 
 # Files with less in them, for distribution

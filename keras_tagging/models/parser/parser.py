@@ -90,7 +90,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
     def labels(self) -> list[str]:
         """The dependency labels; the first has id 1."""
         self._require_network()
-        return list(self._labels)
+        return list(self.vocabularies["labels"])
 
     @property
     def size(self) -> str:
@@ -147,22 +147,11 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
             return columns
         return *columns, PREDICTED if tags == "predicted" else tags
 
-    def _restore(self, vocabularies):
-        self._vocabularies = tuple(vocabularies.items())
-        self._labels = tuple(vocabularies["labels"])
-        words = {k: list(v) for k, v in vocabularies.items() if k != "labels"}
-        self.features.set_vocabularies(words)
-        ids = {label: i for i, label in enumerate(self._labels, 1)}
+    def _new_network(self):
+        ids = {label: i for i, label in enumerate(self.vocabularies["labels"], 1)}
         of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
-        self.network, self.scorer = self.settings.network.build(
-            self.settings,
-            self.features,
-            len(ids),
-            seed=self.seed,
-            arc_labels=of_arcs,
-            vector_dim=self.vector_dim,
-        )
-        self.built = True
+        network, self.scorer = super()._new_network(len(ids), arc_labels=of_arcs)
+        return network
 
     def take_over(self, other: "Parser") -> None:
         """Take the vocabularies of another parser, and the settings tied to them."""
@@ -326,9 +315,37 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         sentences = self.annotated(sentences)
         return lambda: self.measured(sentences, calls, **options)
 
-    def report(self, sentences, **options):
-        """Figures and tables: see `tree_report`."""
-        return tree_report(self, sentences, **options)
+    @any_strings()
+    def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
+        """Figures and tables.
+
+        Args:
+            sentences: sentences with gold trees.
+            punctuation, subtypes: see `metrics.attachment_scores`.
+            tables: whether to add tables by relation, sentence length and distance.
+        """
+        counting = {"punctuation": punctuation, "subtypes": subtypes}
+
+        def figures(scored):
+            return without_nan({name: getattr(scored, name) for name in self.figures})
+
+        sentences = self.tagged(self.annotated(sentences))
+        scored = self.scores(sentences, **counting)
+        names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
+        others = {}
+        if gold := with_gold_tags(self, sentences):
+            both = zip(gold, sentences, strict=True)
+            rows = ([s.columns[PREDICTED] for s in pair] for pair in both)
+            right = [a == b for row in rows for a, b in zip(*row, strict=True)]
+            others = without_nan({"tag_accuracy": share(sum(right), len(right))})
+            others["with_gold_tags"] = figures(self.scores(gold, **counting))
+        return Report(
+            figures(scored),
+            {name: getattr(scored, name)() for name in names},
+            counting,
+            tags=in_words(self),
+            **others,
+        )
 
     def counts(self, sentences, figures, **options):
         """The counts behind figures: for each `(sentences, 2)`, `[words, right]`.
@@ -366,7 +383,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         return [self.network, self.scorer]
 
 
-# The tags that a parser reads, and its report, which tells of them
+# The tags that a parser reads
 
 
 def gold_column(sentences, columns=("xpos", "pos")) -> str:
@@ -443,39 +460,3 @@ def with_gold_tags(model, sentences: list[Sentence]) -> list[Sentence] | None:
     except ValueError:
         return None
     return with_tags(sentences, (s.columns.get(column, []) for s in sentences))
-
-
-@any_strings()
-def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
-    """The report of a parser.
-
-    Args:
-        model: a `Parser`.
-        sentences: sentences with gold trees.
-        punctuation, subtypes: see `metrics.attachment_scores`.
-        tables: whether to add tables by relation, sentence length and distance.
-    """
-    counting = {"punctuation": punctuation, "subtypes": subtypes}
-
-    def figures(scored):
-        return without_nan({name: getattr(scored, name) for name in model.figures})
-
-    sentences = model.tagged(model.annotated(sentences))
-    scored = model.scores(sentences, **counting)
-    names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
-    others = {}
-    if gold := with_gold_tags(model, sentences):
-        rows = (
-            [tag for s in x for tag in s.columns[PREDICTED]] for x in (gold, sentences)
-        )
-        pairs = list(zip(*rows, strict=True))
-        right = share(sum(one == other for one, other in pairs), len(pairs))
-        others = without_nan({"tag_accuracy": right})
-        others["with_gold_tags"] = figures(model.scores(gold, **counting))
-    return Report(
-        figures(scored),
-        {name: getattr(scored, name)() for name in names},
-        counting,
-        tags=in_words(model),
-        **others,
-    )

@@ -121,17 +121,13 @@ class Segmenter(SentenceModel):
     def _restore(self, vocabularies):
         if tuple(vocabularies["tags"]) != LABELS:
             raise ValueError(f"the labels of a segmenter are {', '.join(LABELS)}")
-        self._vocabularies = tuple(vocabularies.items())
         usual = vocabularies[USUAL]
         self.splitter = MultiwordSplitter(vocabularies["multiword"], usual)
-        of_features = {
-            name: list(vocabularies[name]) for name in ("character", LEXICON)
-        }
-        self.features.set_vocabularies(of_features)
-        self.network = self.settings.network.build(
-            self.features, LABELS, seed=self.seed
-        )
-        self.built = True
+        super()._restore(vocabularies)
+
+    def _new_network(self):
+        network = self.settings.network
+        return network.build(self.features, LABELS, seed=self.seed)
 
     def get_config(self):
         return {**super().get_config(), "spaces": self.spaces}

@@ -146,13 +146,7 @@ class Tagger(MeasuredTagging, SentenceModel):
         freeze(self.network, self.frozen)
 
     def _new_network(self):
-        return self.settings.network.build(
-            self.settings,
-            self.features,
-            self.label_columns,
-            seed=self.seed,
-            vector_dim=self.vector_dim,
-        )
+        return super()._new_network(self.label_columns)
 
     def get_config(self):
         config = {"chunk_scheme": self.chunk_scheme, "frozen": list(self.frozen)}
