@@ -213,13 +213,13 @@ def tree(configuration, xp=np):
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # of which arc-standard has three
 ZERO, ONE = np.int32(0), np.int32(1)
 FRONT, BEHIND = MORE + 1, MORE + 2  # b_0, and the node behind it
-#: by move: the fields of s_0, s_1 and b_0, which has none before SHIFT; the nodes that
-#: these are written to; top and front after. The last one changes nothing.
+#: by move: the fields of two nodes, of which b_0 has none before SHIFT; these nodes;
+#: top and front after. The last one changes nothing.
 MOVES = (
-    [*KEPT, S0, *[MORE] * 6, S0, S1, FRONT, FRONT, BEHIND],
-    [*LEFT, *[MORE] * 7, S0, S1, MORE, S0, FRONT],
-    [*RIGHT, *[MORE] * 7, S0, S1, MORE, S1, FRONT],
-    [*KEPT, *[MORE] * 7, S0, S1, MORE, S0, FRONT],
+    [*KEPT[:7], S0, *[MORE] * 6, S0, FRONT, FRONT, BEHIND],
+    [*LEFT, S0, S1, S0, FRONT],
+    [*RIGHT, S0, S1, S1, FRONT],
+    [*KEPT, S0, S1, S0, FRONT],
 )
 #: by s_1, which is none, ROOT or a word, and by whether the buffer is empty
 LEGAL = np.array(
@@ -271,8 +271,8 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     more = xp.concatenate([nothing, front, front + 1], 1)
     cases = actions * 6 + case_of(configuration, xp)
     values = picked(configuration, labels, more, SOURCES, cases, xp)
-    nodes = written(configuration.nodes, values[:, 21:24], values[:, :21], xp)
-    return Configuration(nodes, values[:, 24], values[:, 25], configuration.lengths)
+    nodes = written(configuration.nodes, values[:, 14:16], values[:, :14], xp)
+    return Configuration(nodes, values[:, 16], values[:, 17], configuration.lengths)
 
 
 def features(configuration, xp=np):
