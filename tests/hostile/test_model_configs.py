@@ -30,22 +30,16 @@ WRONG = [
     (("kwargs",), {"given_vectors": {"embeddings": "v"}}),
     (("given_vectors",), {"embeddings": "v"}),
     (("settings", "u" * 10**7), 5),
-    (("settings", "merge"), "x" * 10**7),
     (("settings",), []),
-    (("settings", "recipe"), "fast"),
     (("settings", "units"), HUGE),
-    (("settings", "units"), "5"),
     (("settings", "units"), 10**4000),
     (("settings", "word_dim"), limits.MODEL_UNITS),  # the file could not hold it
-    (("settings", "window"), HUGE + 1),
-    (("settings", "suffixes"), [HUGE]),
     (("settings", "suffixes"), list(range(1, 999))),
     (("settings", "columns"), [1]),
     (("settings", "dropout"), float("nan")),
     (("settings", "learning_rate"), float("inf")),
     (("settings", "optimizer"), {"class_name": "SGD"}),
     (("settings", "embeddings"), ["a", "b"]),
-    (("settings", "trainable"), False),
     (("seed",), -1),
     (("vector_dim",), HUGE),
     (("vector_dim",), 5),  # of a model without vectors
@@ -58,7 +52,6 @@ WRONG = [
     (("vocabularies", "word"), ["a"] * 7),  # other weights
     (("vocabularies", "tags"), []),
     (("vocabularies", "other"), ["a"]),
-    (("tagger",), {}),
 ]
 
 
@@ -73,14 +66,9 @@ def test_a_wrong_configuration_is_told(tmp_path, keys, value):
     [
         (("tagger",), 3),
         (("tagger", "vocabularies"), None),
-        (("tagger", "settings", "units"), HUGE),
         (("tagger", "settings", "word_dim"), limits.MODEL_UNITS),
         (("tagger", "architecture"), "ffn-parser"),
-        (("tagger", "tagger"), {}),
-        (("settings", "encoder_units"), HUGE),
-        (("settings", "encoder"), "bigru"),
         (("settings", "tags"), 5),
-        (("settings", "label_dim"), limits.MODEL_UNITS),
         (("vocabularies", "labels"), []),
         (("architecture",), "bigru"),
     ],

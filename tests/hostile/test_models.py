@@ -68,10 +68,8 @@ def payload(tmp_path):
 
 
 CRAFTED = [
-    ("tagger", "embeddings", False),
     ("tagger", "vectors", False),
     ("parser", "embeddings", False),
-    ("parser", "embeddings", True),
     ("parser", "vectors", True),
 ]
 
@@ -150,7 +148,6 @@ def compiled_with(what):
 @pytest.mark.parametrize(
     "what",
     [
-        {"module": "keras.layers", "class_name": "StringLookup", "config": {}},
         {"module": "keras.layers", "class_name": "TFSMLayer", "config": {}},
         {"module": "os", "class_name": "function", "config": "system"},
         {"class_name": "__lambda__", "config": {"value": "eA=="}},

