@@ -77,7 +77,7 @@ def shrunk(
                 value = half(source.path, value).astype(np.float32)
         target.assign(value)
     if tagger:
-        twin.own(shrunk(tagger, words, dtype, keep))
+        twin.set_tagger(shrunk(tagger, words, dtype, keep))
     twin.optimizer.build(twin.trainable_variables)
     twin.metadata["shrunk"] = {
         "words": {name: [len(before[name]), len(after[name])] for name in kept},

@@ -37,7 +37,7 @@ def whole(kind):
         bare = {"suffixes": (), "prefixes": (), "shapes": False}
         own = keras_tagging.build("bigru", **TINY, **bare)
         own.adapt(TAGGED)
-        model.own(copied(own))  # as training does
+        model.set_tagger(copied(own))  # as training does
     with TemporaryDirectory() as folder:
         model.save(Path(folder) / "model.keras")
         return (Path(folder) / "model.keras").read_bytes()

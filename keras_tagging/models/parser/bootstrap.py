@@ -43,7 +43,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
             "build both with the same system="
         )
     if ffn.tagger and not parser.tagger:
-        parser.own(copied(ffn.tagger))
+        parser.set_tagger(copied(ffn.tagger))
         taken = {name: ffn.settings[name] for name in OF_TAGS}
         parser.settings = parser.settings.replaced(**taken)
         parser.jackknifed = ffn.jackknifed

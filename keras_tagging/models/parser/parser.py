@@ -77,9 +77,9 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         self.jackknifed = Jackknifed()
         super().__init__(architecture, settings, **kwargs)
         if tagger:
-            self.own(self.tagger_class.from_config(tagger))
+            self.set_tagger(self.tagger_class.from_config(tagger))
 
-    def own(self, tagger):
+    def set_tagger(self, tagger):
         """Set the trained tagger whose tags the parser reads."""
         tagger.trainable = False
         self.tagger = tagger
@@ -248,7 +248,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
             report("a tagger of all sentences")
             tagger = new()
             tagger.fit(gold, epochs=task.tagger_epochs, verbose=verbose)
-            self.own(copied(tagger))
+            self.set_tagger(copied(tagger))
         return with_tags(sentences, self.jackknifed.tags)
 
     def encode(self, sentences):
