@@ -62,15 +62,22 @@ def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path):
     assert not same(found, run(tmp_path / "three", corpus, heavy, **settings))
 
 
+TEXT = [s.tokens for s in random_sentences(17, 3)]
+
+
+def with_text(teacher, text=TEXT):
+    return Teacher(teacher.model, "runs/ensemble", "0" * 64, 0.5, 2.0, iter, text)
+
+
 def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypatch):
-    distilling = with_weight(teacher, 0.6, 2.0)
+    distilling = with_text(teacher)
     expected = run(tmp_path / "whole", teacher=distilling)
     asked = []
     of = SoftTargets.of
 
-    def counted(*args, **options):
-        asked.append(args)
-        return of(*args, **options)
+    def counted(model, sentences, *args, **options):
+        asked.append(sentences)
+        return of(model, sentences, *args, **options)
 
     monkeypatch.setattr(SoftTargets, "of", counted)
     out = tmp_path / "killed"
@@ -83,19 +90,24 @@ def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypa
         with pytest.raises(KeyboardInterrupt):
             run(out, teacher=distilling, epochs=1)
     [kept] = out.glob("teacher-*.npz")
-    assert len(kept.stem) == len("teacher-") + 16 and len(asked) == 1
+    assert len(kept.stem) == len("teacher-") + 16
     assert len(SoftTargets.load(kept)) == len(CORPUS.train)
-    with pytest.raises(ValueError, match="a run with other soft targets"):
-        run(out, teacher=with_weight(teacher, 0.5), resume=True)
-    with pytest.raises(ValueError, match="a run with other soft targets"):
-        run(out, resume=True)
+    for message, other in {
+        "a run with other soft targets": None,
+        "with other soft targets": with_weight(teacher, 0.6),
+        "with other unlabelled": with_text(teacher, TEXT[1:]),
+        "other unlabelled": with_weight(teacher, 0.5, 2.0),
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            run(out, teacher=other, resume=True)
     found = run(out, teacher=distilling, resume=True)
-    assert same(found, expected) and len(asked) == 1
+    assert same(found, expected)
+    assert sum(sentences is CORPUS.train for sentences in asked) == 1
     # what the end of a run needs no longer
     assert not list(out.glob("teacher-*")) and not (out / "resume.npz").exists()
     about = json.loads((out / "metadata.json").read_text())["teacher"]
     assert about == found.metadata["teacher"] == distilling.about
-    assert about["model"] == "ensemble of bigru, bigru" and about["weight"] == 0.6
+    assert about["model"] == "ensemble of bigru, bigru" and "unlabelled" in about
 
 
 def test_the_file_is_of_one_teacher_and_of_these_sentences(tmp_path, teacher):
@@ -139,34 +151,6 @@ def test_pupils_that_are_refused_before_anything_is_computed(teacher):
 
 
 # Text without annotation
-
-
-TEXT = [s.tokens for s in random_sentences(17, 3)]
-
-
-def with_text(teacher, text=TEXT):
-    return Teacher(teacher.model, "runs/ensemble", "0" * 64, 0.5, 2.0, iter, text)
-
-
-def test_a_run_on_text_that_was_killed_goes_on(tmp_path, teacher):
-    distilling = with_text(teacher)
-    expected = run(tmp_path / "whole", teacher=distilling)
-    out = tmp_path / "killed"
-
-    def first(model, corpus, *_):
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_folder, "save_run", first)
-        with pytest.raises(KeyboardInterrupt):
-            run(out, teacher=distilling, epochs=1)
-    with pytest.raises(ValueError, match="a run with other unlabelled"):
-        run(out, teacher=with_text(teacher, TEXT[1:]), resume=True)
-    with pytest.raises(ValueError, match="a run with other unlabelled"):
-        run(out, teacher=with_weight(teacher, 0.5, 2.0), resume=True)
-    found = run(out, teacher=distilling, resume=True)
-    assert same(found, expected)
-    assert "unlabelled" in found.metadata["teacher"]
 
 
 def test_text_is_learnt_as_sentences_of_a_list_are():
