@@ -1,6 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -67,20 +67,14 @@ def replayed(
     Raises:
         ValueError: as `gold_moves` does.
     """
-    moves: list = [None] * len(lengths)
-    for chunk in _chunks(lengths):
-        some_answers, some_lengths, some_names = (
-            [x[i] for i in chunk] for x in (answers, lengths, names)
-        )
-        gold = _of_each(system.oracle, some_answers, some_names)
-        states = _states(system, some_lengths, gold)
-        features = [system.features(state, np) for state in states]
-        nodes, node_labels = (np.stack(x, 1) for x in zip(*features, strict=True))
-        for row, (i, pair) in enumerate(zip(chunk, gold, strict=True)):
-            actions, labels = (np.array(x, "int32") for x in pair)
-            before = nodes[row, : len(actions)], node_labels[row, : len(actions)]
-            moves[i] = Moves(actions, labels, *before)
-    return moves
+    gold = _of_each(system.oracle, answers, names)
+    features = _before_moves(
+        system, lengths, gold, lambda state: system.features(state, np)
+    )
+    return [
+        Moves(*(np.array(x, "int32") for x in pair), *before)
+        for pair, before in zip(gold, features, strict=True)
+    ]
 
 
 def legal_outputs(
@@ -100,45 +94,49 @@ def legal_outputs(
     Returns:
         For each sentence `(moves, outputs)` bool.
     """
-    legal: list = [None] * len(lengths)
-    for chunk in _chunks(lengths):
-        moves, steps = [sentences[i][:2] for i in chunk], []
-        for state in _states(system, [lengths[i] for i in chunk], moves):
-            may = system.legal(state, np)[:, outputs.actions]
-            if system.legal_outputs is not None:
-                may &= system.legal_outputs(state, np)
-            steps.append(may)
-        of_steps = np.stack(steps, 1)
-        for row, (i, (actions, _)) in enumerate(zip(chunk, moves, strict=True)):
-            legal[i] = of_steps[row, : len(actions)]
-    return legal
+
+    def legal(state):
+        may = system.legal(state, np)[:, outputs.actions]
+        if system.legal_outputs is not None:
+            may &= system.legal_outputs(state, np)
+        return (may,)
+
+    moves = [some[:2] for some in sentences]
+    return [may for (may,) in _before_moves(system, lengths, moves, legal)]
 
 
-def _chunks(lengths: Sequence[int]) -> list[np.ndarray]:
-    """The places of sentences of like length, which are advanced together."""
-    order = np.argsort(lengths, kind="stable")
-    return [order[begin : begin + CHUNK] for begin in range(0, len(order), CHUNK)]
-
-
-def _states(system, lengths, moves) -> Iterator[NamedTuple]:
-    """The states before each move, and after the last one.
+def _before_moves(system, lengths, moves, function) -> list[list[np.ndarray]]:
+    """The arrays that a function gives of the states before each move.
 
     Args:
         system: a `TransitionSystem`.
-        lengths: of some sentences.
+        lengths: of the sentences.
         moves: of each the actions and their labels.
+        function: from a state of many sentences to arrays, with a row for each.
+
+    Returns:
+        For each sentence the arrays, with a row for each move.
     """
-    counts = [len(actions) for actions, _ in moves]
-    # a sentence that is parsed does not change, whatever the action
-    padded = np.zeros((2, len(moves), max(counts)), "int32")
-    for i, count in enumerate(counts):
-        padded[:, i, :count] = moves[i]
-    lengths = np.array(lengths, "int32")
-    state = system.initial(lengths, int(lengths.max()) + 2, np)
-    for step in range(max(counts)):
-        yield state
-        state = system.advance(state, *padded[:, :, step], np)
-    yield state
+    results: list = [None] * len(lengths)
+    # those of like length are advanced together
+    order = np.argsort(lengths, kind="stable")
+    for begin in range(0, len(order), CHUNK):
+        chunk = order[begin : begin + CHUNK]
+        counts = [len(moves[i][0]) for i in chunk]
+        # a sentence that is parsed does not change, whatever the action
+        padded = np.zeros((2, len(chunk), max(counts)), "int32")
+        for row, i in enumerate(chunk):
+            padded[:, row, : counts[row]] = moves[i]
+        some = np.array([lengths[i] for i in chunk], "int32")
+        state = system.initial(some, int(some.max()) + 2, np)
+        steps = [function(state)]  # there is one also where there are no moves
+        for step in range(max(counts) - 1):
+            state = system.advance(state, *padded[:, :, step], np)
+            steps.append(function(state))
+        arrays = [np.stack(x, 1) for x in zip(*steps, strict=True)]
+        for row, i in enumerate(chunk):
+            results[i] = [x[row, : counts[row]] for x in arrays]
+    return results
 
 
 def _of_each(function, answers, names):
