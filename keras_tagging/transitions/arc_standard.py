@@ -158,19 +158,20 @@ def core_of(configuration, front, xp=np):
     return xp.concatenate([stack, front, children], 1), labels
 
 
-def picked(configuration, labels, more, sources, cases, xp=np):
-    """The values that a move writes: `(batch, n)`.
+def moved(configuration, labels, more, sources, cases, xp=np) -> Configuration:
+    """The configuration after a move, which writes the fields of two nodes.
 
     The dependent of an arc leaves the stack, and is now its head's outermost child. All
-    is picked at once: each operation of a step costs more than its numbers do.
+    values are picked at once: each operation of a step costs more than its numbers do.
 
     Args:
         configuration: a `Configuration`.
         labels: `(batch,)`, of the arc.
         more: `(batch, m)`, further values.
-        sources: `(cases, n)`, where each value comes from: S0 and so on, from MORE on
-            those of `more`, of which the last is used; `KEPT`, `LEFT` and `RIGHT` are
-            the fields of s_0 and s_1.
+        sources: `(cases, 18)`, where the fields of two nodes come from, then these
+            nodes, and the top and the front: S0 and so on, from MORE on those of
+            `more`, of which the last is used; `KEPT`, `LEFT` and `RIGHT` are the fields
+            of s_0 and s_1.
         cases: `(batch,)`, of each move.
     """
     stack, top_fields = stack_top(configuration, xp)
@@ -178,7 +179,9 @@ def picked(configuration, labels, more, sources, cases, xp=np):
     values = xp.concatenate([top_fields, stack, xp.expand_dims(labels, 1), more], 1)
     first = xp.arange(xp.shape(configuration.top)[0], dtype="int32") * width
     places = xp.take(sources, cases, axis=0) + xp.expand_dims(first, 1)
-    return xp.take(xp.reshape(values, (-1,)), places, axis=0)
+    values = xp.take(xp.reshape(values, (-1,)), places, axis=0)
+    nodes = written(configuration.nodes, values[:, 14:16], values[:, :14], xp)
+    return Configuration(nodes, values[:, 16], values[:, 17], configuration.lengths)
 
 
 def written(nodes, places, fields, xp=np):
@@ -270,9 +273,7 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     front = xp.expand_dims(configuration.front, 1)
     more = xp.concatenate([nothing, front, front + 1], 1)
     cases = actions * 6 + case_of(configuration, xp)
-    values = picked(configuration, labels, more, SOURCES, cases, xp)
-    nodes = written(configuration.nodes, values[:, 14:16], values[:, :14], xp)
-    return Configuration(nodes, values[:, 16], values[:, 17], configuration.lengths)
+    return moved(configuration, labels, more, SOURCES, cases, xp)
 
 
 def features(configuration, xp=np):
@@ -354,11 +355,11 @@ ARC_STANDARD = register(
 OF_FRONT = [*range(MORE + 1, MORE + 8)]
 SOURCES_WITH_SWAP = np.array(
     [
-        [*KEPT, S0, *OF_FRONT[1:]],
-        [*LEFT, *OF_FRONT],
-        [*RIGHT, *OF_FRONT],
-        [S2, *KEPT[1:7], MORE, *KEPT[8:], *OF_FRONT],
-        [*KEPT, *OF_FRONT],
+        [*KEPT[:7], S0, *OF_FRONT[1:], S0, MORE, MORE, OF_FRONT[BELOW]],
+        [*LEFT, S0, S1, S0, MORE],
+        [*RIGHT, S0, S1, S1, MORE],
+        [S2, *KEPT[1:7], MORE, *KEPT[8:], S0, S1, S0, S1],
+        [*KEPT, S0, S1, S0, MORE],
     ],
     "int32",
 )
@@ -392,23 +393,14 @@ def legal_with_swap(configuration, xp=np):
 
 def advance_with_swap(configuration, actions, labels, xp=np) -> Configuration:
     """The configuration after a legal move."""
-    nodes, top, front, lengths = configuration
-    stack = stack_top(configuration, xp)[0]
-    s0, s1 = stack[:, 0], stack[:, 1]
-    shift = (actions == SHIFT) & (front > NONE)
-    left = (actions == LEFT_ARC) & (s1 > ROOT)
-    right = (actions == RIGHT_ARC) & (s1 >= ROOT)
-    swap = (actions == SWAP) & (s1 > ROOT)
-    cases = xp.where(shift | left | right | swap, actions, len(SOURCES_WITH_SWAP) - 1)
-    before = rows(nodes, xp.expand_dims(front, 1), xp)[:, 0]
-    behind = before[:, BELOW]
-    more = xp.concatenate([xp.expand_dims(front, 1), before], 1)
-    fields = picked(configuration, labels, more, SOURCES_WITH_SWAP, cases, xp)
-    places = xp.stack([s0, s1, front], 1)
-    nodes = written(nodes, places, fields, xp)
-    top = xp.where(shift, front, xp.where(right, s1, top))
-    front = xp.where(shift, behind, xp.where(swap, s1, front))
-    return Configuration(nodes, top, front, lengths)
+    s1 = stack_top(configuration, xp)[0][:, 1]
+    may = (actions == SHIFT) & (configuration.front > NONE)
+    may = may | ((actions == RIGHT_ARC) & (s1 == ROOT))
+    may = may | ((actions > SHIFT) & (s1 > ROOT))
+    cases = xp.where(may, actions, len(SOURCES_WITH_SWAP) - 1)
+    front = xp.expand_dims(configuration.front, 1)
+    more = xp.concatenate([front, rows(configuration.nodes, front, xp)[:, 0]], 1)
+    return moved(configuration, labels, more, SOURCES_WITH_SWAP, cases, xp)
 
 
 def features_with_swap(configuration, xp=np):
