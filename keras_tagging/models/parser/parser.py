@@ -150,8 +150,9 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
     def _new_network(self):
         ids = {label: i for i, label in enumerate(self.vocabularies["labels"], 1)}
         of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
-        network, self.scorer = super()._new_network(len(ids), arc_labels=of_arcs)
-        return network
+        # in this order, which is that of the optimizer's state in files
+        self.network, self.scorer = super()._new_network(len(ids), arc_labels=of_arcs)
+        return self.network
 
     def take_over(self, other: "Parser") -> None:
         """Take the vocabularies of another parser, and the settings tied to them."""
