@@ -1,9 +1,8 @@
 """CCG parsers predict the derivation of each sentence, by a chart or by moves."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -219,7 +218,8 @@ CHARTED = 80
 INSIDE = 2.0
 
 
-class MoveSearch(NamedTuple):
+@dataclass(frozen=True)
+class MoveSearch:
     """How derivations were searched for.
 
     Attributes:
@@ -239,7 +239,7 @@ def search_of_moves(described) -> MoveSearch:
         ValueError: if it cannot be one.
     """
     fields = {"head_weight": 0.0, **described} if isinstance(described, dict) else {}
-    right = {*fields} == {*MoveSearch._fields}
+    right = {*fields} == {"beam_width", "head_weight"}
     if right:
         width, weight = fields["beam_width"], fields["head_weight"]
         right = type(width) is int and 1 <= width <= MODEL_STEPS
@@ -261,7 +261,7 @@ class MoveDecoder:
     def __init__(self, grammar: Grammar, tags: Sequence[str], search: MoveSearch):
         self.rules, self._grammar, self._tags = RuleTables(grammar), grammar, tags
         self._most = np.array([*map(len, self.rules.labels.values()), 0])
-        self.beam_width, self.head_weight = search
+        self.beam_width, self.head_weight = search.beam_width, search.head_weight
 
     def derive(
         self,

@@ -87,7 +87,7 @@ def test_it_derives_words(pipeline, ccg_parser, tagger, found):
         pytest.approx([score for _, score in pairs]) for pairs in alone
     ]
     assert len(ranked[1]) == 2 and [s.tokens for s, _ in ranked[2]] == [[]]
-    with pytest.raises(ValueError, match="is a string"):
+    with pytest.raises(ValueError, match="is a str; a sentence is"):
         pipeline.derive(TEXT)
     with pytest.raises(AttributeError, match="no CCG parser: call annotate"):
         Pipeline(tagger=tagger).derive(WORDS)
