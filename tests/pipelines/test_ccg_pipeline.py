@@ -15,7 +15,6 @@ from keras_tagging.ccg import Derivation
 from keras_tagging.cli import main
 from keras_tagging.data import read
 from keras_tagging.data.conllu import escaped, read_blocks
-from keras_tagging.data.records import sentence_of
 from keras_tagging.data.surface import Surface
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.scale.dataset import Annotator
@@ -223,10 +222,19 @@ def test_datasets_have_a_line_a_sentence(served, found):
 
 def test_figures_of_gold_words(pipeline, ccg_parser):
     """Also where there is a segmenter: derivations have no text."""
-    backwards = [
-        sentence_of(s.tokens[::-1], s.tags, derivation=s.derivation) for s in GOLD[1:3]
-    ]
-    wrong = [GOLD[0], GOLD[3], *backwards]
+    wrong = [GOLD[0], GOLD[3]]
+    backwards = [GOLD[i].tokens[::-1] for i in (1, 2)]
+    for words, i in zip(backwards, (1, 2), strict=True):
+        leaves = [
+            leaf._replace(word=w)
+            for leaf, w in zip(GOLD[i].derivation.leaves, words, strict=True)
+        ]
+        text = GOLD[i].derivation.auto()
+        for old, new in zip(GOLD[i].derivation.leaves, leaves, strict=True):
+            text = text.replace(f" {old.word} ", f" #{new.word} ", 1)
+        derivation = Derivation.from_auto(text.replace("#", ""))
+        tokens = [leaf.word for leaf in derivation.leaves]
+        wrong.append(Sentence(tokens, GOLD[i].tags, derivation=derivation))
     figures = pipeline.evaluate(wrong)
     found = [s.derivation for s in ccg_parser.derive([s.tokens for s in wrong])]
     expected = derivation_scores([s.derivation for s in wrong], found)._asdict()
