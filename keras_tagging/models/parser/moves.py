@@ -140,7 +140,8 @@ class LearnsMoves:
             self.scorer.system, self.scorer.outputs, self.gold_moves(sentences).moves
         )
         size = {"token_budget": self.batch_tokens}
-        shape = {"multiple": self.length_multiple, "devices": training.devices_of_batches()}
+        devices = training.devices_of_batches()
+        shape = {"multiple": self.length_multiple, "devices": devices}
         batches = MoveBatches(self.encode(sentences), moves, **shape, **size)
         lengths = round_up(batches.sentences.lengths, self.length_multiple)
         for chosen in plan_batches(lengths, **size):

@@ -23,7 +23,7 @@ from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser.bootstrap import bootstrap
 from keras_tagging.models.parser.moves import LearnsMoves, batches_of_moves
-from keras_tagging.models.report import Report, check_figures, without_nan
+from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger.jackknife import (
     Jackknifed,
