@@ -13,12 +13,11 @@ from keras import ops
 from keras_tagging.cells import (
     ElmanCell,
     FeedForwardCell,
-    GRUCell,
     HighwayLSTMCell,
     SkipLSTMCell,
     SkipStackCell,
 )
-from keras_tagging.layers import ProjectedRNN, TransitionScorer
+from keras_tagging.layers import ProjectedRNN
 
 BATCH, TIME = 2, 3
 NAMED = ("coupled-lstm", "outputs-joint", "internals-exclusive", "block", "mixed")
@@ -167,10 +166,6 @@ def test_one_training_step_equals_the_stock_layers(name):
     "make_cell, message",
     [
         (lambda: FeedForwardCell(UNITS, recurrent_dropout=0.1), "reads no h_tm1"),
-        (
-            lambda: TransitionScorer(GRUCell(UNITS, dropout=0.1), 3),
-            "no dropout of the cell: give input_dropout or hidden_dropout",
-        ),
         (
             lambda: SkipLSTMCell(UNITS, forget_bias=2.0, unit_forget_bias=True),
             "unit_forget_bias=True is forget_bias=1, not 2.0: give one",

@@ -95,26 +95,3 @@ def test_the_two_directions_start_with_other_weights(kind):
         forward, backward = (rnn.get_weights() for rnn in layers[0].directions)
         assert not np.array_equal(forward[0], backward[0])
         assert not np.array_equal(forward[1], backward[1])
-
-
-@EVERY
-def test_dropout_is_of_training_alone(kind):
-    layer = encoder(kind, dropout=0.5, seed=1)
-    letters = padded(TOKENS)
-    np.testing.assert_array_equal(run(layer, letters), run(layer, letters))
-    one, other = (run(layer, letters, training=True) for _ in range(2))
-    assert np.abs(one - other).max() > 1e-3
-
-
-@EVERY
-def test_half_precision(kind):
-    layer = encoder(kind, dtype="mixed_bfloat16")
-    found = layer(ops.convert_to_tensor(padded(TOKENS)))
-    assert keras.backend.standardize_dtype(found.dtype) == "bfloat16"
-    found = ops.convert_to_numpy(ops.cast(found, "float32"))
-    np.testing.assert_allclose(found, expected(layer, TOKENS), atol=0.05)
-
-
-def test_unknown_kind():
-    with pytest.raises(ValueError, match="kind='rnn': known are 'gru', 'lstm'"):
-        CharacterEncoder(7, UNITS, kind="rnn")

@@ -157,9 +157,3 @@ def test_without_a_consistent_path_there_is_still_one_tag_a_token():
     found = array(ChunkDecoder(tags)(np.ones((1, 3, 2), "float32")))
     assert found.shape == (1, 3)
     assert array(ChunkDecoder(tags)(np.ones((1, 2, 2), "float32"))).tolist() == [[0, 1]]
-
-
-@pytest.mark.one_backend
-def test_another_number_of_tags_is_refused():
-    with pytest.raises(ValueError, match="4 scores for 5 tags"):
-        ChunkDecoder(TAGS["iob2"])(random_scores("iob1"))

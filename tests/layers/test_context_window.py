@@ -103,31 +103,3 @@ def test_dropout_drops_whole_positions_of_each_window(gated):
         read = scaled.reshape(found.shape) @ kernel + bias
         scaled = scaled / (1 + np.exp(-read))[..., None]
     np.testing.assert_allclose(blocks, scaled, rtol=1e-4, atol=1e-6)
-
-
-def test_dropout_only_in_training_and_repeatable_by_seed():
-    x = random_inputs()
-    first, again, other = (
-        ops.convert_to_numpy(make(1, dropout=0.5, seed=seed)(x, training=True))
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert abs(first - other).max() > 1e-3
-    layer = make(3, dropout=0.5, seed=1)
-    np.testing.assert_array_equal(
-        ops.convert_to_numpy(layer(x)), ops.convert_to_numpy(make(3)(x))
-    )
-
-
-@pytest.mark.one_backend
-@pytest.mark.parametrize("size", [-1, 2])
-def test_a_size_that_is_not_odd_is_refused(size):
-    with pytest.raises(ValueError, match=f"an odd number of positions, not {size}"):
-        ContextWindow(size)
-
-
-def test_mixed_precision():
-    layer = ContextWindow(3, gated=True, dropout=0.1, dtype="mixed_bfloat16")
-    outputs = layer(random_inputs(), mask=MASK, training=True)
-    assert keras.backend.standardize_dtype(outputs.dtype) == "bfloat16"
-    assert {w.dtype for w in layer.trainable_weights} == {"float32"}

@@ -167,8 +167,8 @@ def forward_in_float64(emissions, transitions, start, end):
     return log_z, before + scores + after - log_z
 
 
-@pytest.mark.parametrize("scale", [1, 5], ids=["usual", "large"])
-def test_many_tags_and_tokens_are_as_exact_as_float32(scale):
+def test_many_tags_and_tokens_are_as_exact_as_float32():
+    scale = 5  # large scores
     layer = random_crf(3, scale, num_tags=60)
     emissions = random_emissions(4, (2, 150, 60), scale)
     weights = [w.astype("float64") for w in layer.get_weights()]

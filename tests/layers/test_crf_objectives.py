@@ -263,21 +263,6 @@ def test_mixed_precision(dtype):
 
 
 @pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "settings, message",
-    [
-        ({"constrained": True}, "give tags="),
-        ({"num_tags": 2, "tags": ["O", "B-X", "I-X"]}, "2 scores for 3 tags"),
-        ({"tags": ["N", "V", "D"], "constrained": True}, "N, V, D"),
-        ({"tags": ["O", "B-X"], "constrained": True}, "3 scores for 2 tags"),
-    ],
-)
-def test_impossible_settings_are_named(settings, message):
-    with pytest.raises(ValueError, match=message):
-        CRF(**settings).build((None, None, NUM_TAGS))
-
-
-@pytest.mark.one_backend
 def test_what_a_loss_refuses():
     """Another layer's output, and one whose layer the loaded model has not."""
     tags, scores = random_tags(), random_emissions()

@@ -199,7 +199,7 @@ def test_double_precision(width):
 )
 def test_compiled_it_is_the_same():
     kwargs = {"feedback": "predicted", "beam_width": 3}
-    chain = build("improved-elman", "mirrored", **kwargs)
+    chain = build("improved-elman", **kwargs)
     x, labels = random_inputs(), random_labels()
 
     def both(x, labels, mask):

@@ -297,21 +297,6 @@ def test_one_hidden_state_is_a_simple_rnn(backwards):
         np.testing.assert_allclose(found["logits"], logits, atol=1e-5)
 
 
-@pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "settings, message",
-    [
-        ({"label_input": "words"}, "label_input='words'"),
-        ({"feedback": "teacher"}, "feedback='teacher'"),
-        ({"feedback": 1.5}, "feedback=1.5"),
-    ],
-    ids=str,
-)
-def test_wrong_arguments_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
-        LabelEmbeddingRNN(4, 5, **settings)
-
-
 def test_a_share_of_the_labels_read_is_gold():
     layer = LabelEmbeddingRNN(UNITS, NUM_LABELS, feedback=0.8, seed=1)
     layer.build((None, None, FEATURES))

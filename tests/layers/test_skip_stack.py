@@ -1,4 +1,4 @@
-"""BidirectionalStack with every kind of cell: what reads what."""
+"""BidirectionalStack with every kind of cell: what reads what; seeds and dropout."""
 
 from contextlib import nullcontext
 
@@ -23,7 +23,9 @@ from cells.cases import (
 from keras import ops
 from reference import skip_stack
 
+from keras_tagging.cells import GRUCell
 from keras_tagging.layers import BidirectionalStack
+from keras_tagging.layers.loop import packed, packing
 
 MERGES = pytest.mark.parametrize("merge", ["top", "layer"])
 # One cell for every set of sequences that a layer reads, then the others.
@@ -269,3 +271,89 @@ def test_each_copy_is_made_for_its_layer():
             ("skip", "skip_cell"),
             ("skip", "skip_cell"),
         ]
+
+
+# Seeds and dropout
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("seed", [None, 11])
+def test_copies_start_from_different_weights(seed):
+    cell = GRUCell(
+        UNITS,
+        kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
+        recurrent_initializer=keras.initializers.Orthogonal(seed=seed),
+    )
+    stack = BidirectionalStack(cell, num_layers=2)
+    stack.build((None, None, UNITS))
+    matrices = [w for w in stack.get_weights() if w.ndim == 2]
+    blocks = [block for w in matrices for block in np.split(w, 3, axis=1)]
+    assert len(blocks) == 2 * 4 * 3
+    for i, block in enumerate(blocks):
+        assert all(abs(block - other).max() > 1e-2 for other in blocks[:i])
+
+
+def test_variational_dropout_drops_the_same_components_of_a_sentence():
+    stack = make_stack("gru", dropout=0.5, seed=1, variational=True)
+    x = random_sentences(FEATURES)
+    dropped = ops.convert_to_numpy(stack(x, mask=MASK, training=True)) == 0
+    sentences = [row[:n] for row, n in zip(dropped, LENGTHS, strict=True) if n]
+    for row in sentences:
+        assert (row == row[:1]).all() and 0 < row[0].mean() < 1
+    assert any((row[0] != sentences[0][0]).any() for row in sentences)
+
+
+@pytest.mark.one_backend
+def test_layers_of_one_seed_drop_different_positions():
+    ones = np.ones((4, TIME, 2 * UNITS), "float32")
+    first, second = (
+        ops.convert_to_numpy(layer(ones, training=True))
+        for layer in make_stack("gru", num_layers=2, dropout=0.5, seed=1).dropout_layers
+    )
+    assert (first != second).any()
+
+
+# Packed tokens
+
+#: gaps before the tokens of a sentence, between and behind them; and no token
+GAPS = np.array([[1] * 4, [0] * 4, [0, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1]], bool)
+
+
+@pytest.mark.one_backend
+@MERGES
+@pytest.mark.parametrize("name", ["gru", "highway-lstm", "mixed"])
+def test_packed_tokens_give_what_padded_ones_give(name, merge):
+    stack = make_stack(name, merge=merge, num_layers=2, return_directions=True)
+    x = random_sentences(FEATURES)
+
+    def outputs(mask, wanted):
+        with packed(wanted):
+            return [*map(ops.convert_to_numpy, stack(x, mask=mask))]
+
+    padded = outputs(GAPS, False)
+    for one, other in zip(outputs(GAPS, True), padded, strict=True):
+        assert abs(other[GAPS]).min() > 0 and not one[~GAPS].any()
+        np.testing.assert_allclose(one, other, atol=1e-6)
+    for none in outputs(GAPS & ~GAPS, True):
+        assert none.shape == padded[0].shape and not none.any()
+
+
+@pytest.mark.one_backend
+def test_packed_tokens_of_half_precision():
+    stack = BidirectionalStack(GRUCell(UNITS, dtype="mixed_float16"), dtype="float16")
+    x = random_sentences(FEATURES).astype("float16")
+    with packed():
+        found = stack(x, mask=GAPS)
+    assert found.dtype == "float16"
+    expected = ops.convert_to_numpy(stack(x, mask=GAPS))
+    np.testing.assert_allclose(ops.convert_to_numpy(found), expected, atol=1e-2)
+
+
+@pytest.mark.one_backend
+def test_padding_is_computed_unless_asked():
+    assert packing(GAPS) is None
+    with packed(False):
+        assert packing(GAPS) is None
+    with packed():
+        assert packing(None) is None and packing(GAPS, training=True) is None
+        assert packing(GAPS) is not None

@@ -13,7 +13,6 @@ from layers.scorers import (
     LABEL_DIM,
     NUM_LABELS,
     SIZE,
-    UNITS,
     make_scorer,
     random_tokens,
     random_tree,
@@ -21,7 +20,7 @@ from layers.scorers import (
 from reference import arc_standard
 from reference import parser as reference
 
-from keras_tagging.cells import ElmanCell, FeedForwardCell
+from keras_tagging.cells import FeedForwardCell
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.transitions import ARC_STANDARD, gold_moves
 from keras_tagging.transitions.arc_standard import NUM_LABELS as LABELS
@@ -247,25 +246,6 @@ def test_each_token_and_label_is_dropped_once():
     assert np.mean(found) == pytest.approx(0.6, abs=0.2)
 
 
-@pytest.mark.parametrize("rates", [(0.4, 0.0), (0.0, 0.4)], ids=["input", "hidden"])
-@DROPPED
-def test_dropout_is_of_training_alone_and_repeatable(rates, dropped):
-    options = dict(zip(("input_dropout", "hidden_dropout"), rates, strict=True))
-    options |= {"dropped": dropped}
-    one, again, other = (
-        make_scorer("lstm", **options, seed=seed) for seed in (3, 3, 4)
-    )
-    plain = make_scorer("lstm")
-    expected = array(plain(*INPUTS))
-    np.testing.assert_array_equal(array(one(*INPUTS)), expected)
-    first, same, different = (
-        array(scorer(*INPUTS, training=True)) for scorer in (one, again, other)
-    )
-    np.testing.assert_array_equal(first, same)
-    for found in (different, expected, array(one(*INPUTS, training=True))):
-        assert abs(first - found).max() > 0.05
-
-
 @pytest.mark.one_backend
 def test_hidden_dropout_is_not_on_the_way_to_the_next_step():
     units = 2 * NUM_LABELS + 1
@@ -303,16 +283,3 @@ def test_a_compiled_step_of_training(dropped):
     assert losses[-1] < losses[0]
     for old, new in zip(before, scorer.get_weights(), strict=True):
         assert abs(new - old).max() > 1e-5
-
-
-@pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"truncation": "slid"}, "truncation='slid': known are 'sliding', 'chunked'"),
-        ({"system": "swop"}, "system='swop': known are 'arc-standard', .*'swap'"),
-    ],
-)
-def test_arguments_that_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        TransitionScorer(ElmanCell(UNITS), 5, **options)

@@ -1,4 +1,6 @@
-"""Every layer in one file of Keras: what it gives, and every argument, come back."""
+"""Every layer: its file of Keras, its dropout, half precision, what it refuses."""
+
+from inspect import isfunction
 
 import keras
 import numpy as np
@@ -123,9 +125,9 @@ ARGUMENTS = {
 }
 
 
-def of(layer_class):
-    options = ARGUMENTS[layer_class].items()
-    return layer_class(**{k: v() if callable(v) else v for k, v in options})
+def of(layer_class, **options):
+    options = (ARGUMENTS[layer_class] | options).items()
+    return layer_class(**{k: v() if isfunction(v) else v for k, v in options})
 
 
 def outputs(x, ids, letters, nodes, labels):
@@ -196,3 +198,122 @@ def test_every_argument_is_kept(layer_class, models):
         elif name != "cell":
             saved = config[name]
             assert (type(value)(saved) if saved else saved) == value, name
+
+
+X = RNG.normal(size=(*MASK.shape, SIZE)).astype("float32")
+#: what is called with other inputs
+INPUTS = {
+    own.CharacterEncoder: (LETTERS,),
+    own.LanguageModelLoss: (X, RNG.normal(size=(*MASK.shape, 8)), IDS),
+    own.TransitionScorer: (X, NODES, NODE_LABELS),
+    own.WordClassEmbedding: (IDS,),
+}
+
+
+def run(layer, **options):
+    """The first of what a layer gives."""
+    given = map(ops.convert_to_tensor, INPUTS.get(type(layer), (X,)))
+    first, *_ = keras.tree.flatten(layer(*given, **options))
+    return first
+
+
+RATES = {
+    own.BiaffineHeads: {},
+    own.BidirectionalStack: {"cell": lambda: GRUCell(UNITS), "num_layers": 1},
+    own.CharacterEncoder: {},
+    own.ContextWindow: {},
+    own.LabelEmbeddingRNN: {"feedback": "predicted", "beam_width": 1},
+    own.TransitionScorer: {"hidden_dropout": 0.0, "rate": "input_dropout"},
+}
+
+
+@pytest.mark.parametrize("layer_class", RATES, ids=lambda x: x.__name__)
+def test_dropout_is_of_training_alone_and_repeatable_by_seed(layer_class):
+    options = dict(RATES[layer_class])
+    rate, outputs = options.pop("rate", "dropout"), []
+    for value, seed in ((0.5, 1), (0.5, 1), (0.5, 2), (0.0, 1)):
+        layer = of(layer_class, **options | {rate: value, "seed": seed})
+        run(layer)
+        randomize(layer)
+        both = (run(layer, training=training) for training in (False, True))
+        outputs.append([*map(ops.convert_to_numpy, both)])
+    (plain, first), (_, again), (_, other), (_, none) = outputs
+    for inference, _ in outputs:
+        np.testing.assert_array_equal(inference, plain)
+    np.testing.assert_array_equal(first, again)
+    assert abs(first - other).max() > 1e-3 and abs(first - none).max() > 1e-3
+
+
+#: those that do not compute in half precision, which would round what they tell apart
+FLOAT32 = {own.BiaffineHeads, own.CRF, own.LabelEmbeddingRNN}
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize(
+    "layer_class",
+    [x for x in ARGUMENTS if x not in (own.ChunkDecoder, own.TransitionScorer)],
+    ids=lambda x: x.__name__,
+)
+def test_half_precision(layer_class):
+    options, outputs = ARGUMENTS[layer_class], []
+    for dtype in ("float32", "mixed_bfloat16"):
+        more = {"dtype": dtype}
+        if "cell" in options:
+            cell = options["cell"]().get_config() | {"dtype": dtype}
+            more["cell"] = type(options["cell"]()).from_config(cell)
+        layer = of(layer_class, **more)
+        run(layer)
+        randomize(layer, scale=0.5)
+        outputs.append(run(layer))
+    exact, half = outputs
+    expected = "float32" if layer_class in FLOAT32 else "bfloat16"
+    assert keras.backend.standardize_dtype(half.dtype) == expected
+    assert {weight.dtype for weight in layer.trainable_weights} <= {"float32"}
+    exact, half = (ops.convert_to_numpy(ops.cast(x, "float32")) for x in (exact, half))
+    np.testing.assert_allclose(half, exact, atol=0.1)
+
+
+THREE = ["O", "B-X", "I-X"]
+#: by layer the arguments that are refused when it is made, or has read scores of 3 tags
+REFUSED = [
+    (own.BidirectionalStack, {"merge": "sum"}, "merge='sum': known are 'top', 'lay"),
+    (own.BidirectionalStack, {"cell": keras.layers.GRUCell(3)}, "is no RecurrentCell"),
+    (own.CharacterEncoder, {"kind": "rnn"}, "kind='rnn': known are 'gru', 'lstm'"),
+    (own.ChunkDecoder, {"tags": ["O", "B-X"]}, "3 scores for 2 tags"),
+    (own.ContextWindow, {"size": -1}, "an odd number of positions, not -1"),
+    (own.ContextWindow, {"size": 2}, "an odd number of positions, not 2"),
+    (own.CRF, {"tags": None}, "give tags="),
+    (own.CRF, {"num_tags": 2, "tags": THREE}, "2 scores for 3 tags"),
+    (own.CRF, {"tags": ["N", "V", "D"]}, "N, V, D"),
+    (own.CRF, {"num_tags": None, "tags": ["O", "B-X"]}, "3 scores for 2 tags"),
+    (own.LabelEmbeddingRNN, {"label_input": "words"}, "label_input='words'"),
+    (own.LabelEmbeddingRNN, {"feedback": "teacher"}, "feedback='teacher'"),
+    (own.LabelEmbeddingRNN, {"feedback": 1.5}, "feedback=1.5"),
+    (own.ProjectedRNN, {"cell": GRUCell(3)}, "return_cell needs"),
+    (own.ProjectedRNN, {"zero_output_for_mask": False}, "return_cell needs"),
+    (own.TransitionScorer, {"truncation": "slid"}, "truncation='slid': known are 'sl"),
+    (own.TransitionScorer, {"system": "swop"}, "system='swop': known are 'arc-stand"),
+    (own.TransitionScorer, {"cell": GRUCell(3, dropout=0.1)}, "no dropout of the cell"),
+]
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("layer_class, options, message", REFUSED)
+def test_what_is_refused(layer_class, options, message):
+    with pytest.raises(ValueError, match=message):
+        of(layer_class, **options).build((None, None, 3))
+
+
+def test_word_classes_are_rows_of_one_table():
+    rows = [[0, 0], [1, 1], [2, 3], [2, 4]]
+    layer = own.WordClassEmbedding(rows, 3)
+    ids = np.array([[2, 3, 1]], "int32")
+    found = ops.convert_to_numpy(layer(ids))
+    table = ops.convert_to_numpy(layer.table)
+    assert table.shape == (5, 3)
+    expected = [
+        np.concatenate([table[a], table[b]]) for a, b in [(2, 3), (2, 4), (1, 1)]
+    ]
+    np.testing.assert_allclose(found[0], expected)
+    again = own.WordClassEmbedding.from_config(layer.get_config())
+    assert again(ids).shape == layer.compute_output_shape((1, 3)) == (1, 3, 6)
