@@ -14,79 +14,54 @@ GOOD = "1 a a D D _ 2 det _ _", "2 b b N N _ 0 root _ _"
 TREE = "( (S\n  (NN a)))\n"
 CONLL = "a\tD\nb\tN\n\nc\tV\n\nd\tV\n"
 # format, content, malformed line, what is wrong, sentences that remain
-MALFORMED = {
-    "conll, missing column": ("conll", CONLL + "\ne\n", 8, "1 columns where", 3),
-    "conll, too many": ("conll", CONLL.replace("c\t", "c\tc\t"), 4, "3 columns", 2),
-    "conll, hash row": ("conll", "a\tD\n# x\ty\tz\n", 2, "3 columns where", 0),
-    "conll, blanks": ("conll", "a D\nb N\n\n# N\nc V\n# I N\n", 6, "3 columns", 1),
-    "conll, no token": ("conll", CONLL + "\n\tV\n", 8, "column 1 (token_column) is", 3),
-    "conll, no tag": ("conll", CONLL + "\ne\t\n", 8, "column 2 (tag_column) is", 3),
-    "conllu, columns": ("conllu", conllu(*GOOD, "3 c c N N"), 3, "5 tab-separated", 0),
-    "conllu, head": ("conllu", conllu(GOOD[0], "", *GOOD), 1, "the head is '2'", 1),
-    "pipe, one bar": ("pipe", "a|b|c\na|b d|e|f\n\n", 2, "item 1, 'a|b',", 2),
-    "pipe, no word": ("pipe", "a|b|c\n|e|f\n", 2, "item 1, '|e|f',", 1),
-    "auto, text": ("auto", "(<L N A A w N>)\nhello\n", 2, "not a derivation", 1),
-    "auto, no derivation": ("auto", "ID=1\nID=2\n(<L N A A w N>)\n", 1, "follows", 1),
-    "auto, ends in ID": ("auto", "(<L N A A w N>)\nID=2\n", 2, "no derivation", 1),
-    "atis, counts": (
-        "atis",
-        "BOS a EOS\tO O O\nBOS a EOS\tO O\n",
-        2,
-        "3 words but 2",
-        1,
-    ),
-    "atis, no tab": ("atis", "BOS a EOS\tO O O\nBOS a EOS O\n", 2, "no words betw", 1),
-    "atis, no BOS": ("atis", "a EOS\tO O\n", 1, "between BOS and EOS", 0),
-    "ctf, no number": (
+MALFORMED = [
+    ("conll", CONLL + "\ne\n", 8, "1 columns where", 3),
+    ("conll", CONLL.replace("c\t", "c\tc\t"), 4, "3 columns", 2),
+    ("conll", "a\tD\n# x\ty\tz\n", 2, "3 columns where", 0),
+    ("conll", "a D\nb N\n\n# N\nc V\n# I N\n", 6, "3 columns", 1),
+    ("conll", CONLL + "\n\tV\n", 8, "column 1 (token_column) is", 3),
+    ("conll", CONLL + "\ne\t\n", 8, "column 2 (tag_column) is", 3),
+    ("conllu", conllu(*GOOD, "3 c c N N"), 3, "5 tab-separated", 0),
+    ("conllu", conllu(GOOD[0], "", *GOOD), 1, "the head is '2'", 1),
+    ("pipe", "a|b|c\na|b d|e|f\n\n", 2, "item 1, 'a|b',", 2),
+    ("pipe", "a|b|c\n|e|f\n", 2, "item 1, '|e|f',", 1),
+    ("auto", "(<L N A A w N>)\nhello\n", 2, "not a derivation", 1),
+    ("auto", "ID=1\nID=2\n(<L N A A w N>)\n", 1, "follows", 1),
+    ("auto", "(<L N A A w N>)\nID=2\n", 2, "no derivation", 1),
+    ("atis", "BOS a EOS\tO O O\nBOS a EOS\tO O\n", 2, "3 words but 2", 1),
+    ("atis", "BOS a EOS\tO O O\nBOS a EOS O\n", 2, "no words betw", 1),
+    ("atis", "a EOS\tO O\n", 1, "between BOS and EOS", 0),
+    (
         "ctf",
         "1 |S0 1:1 |# a |S2 1:1 |# N\na\n1 |S0 1:1 |# a |S2 1:1 |# N\n",
         2,
         "no sentence number",
         0,
     ),
-    "ctf, no label": (
-        "ctf",
-        "1 |S0 1:1 |# a |S2 1:1 |# N\n2 |S0 1:1 |# a\n",
-        2,
-        "no field S2 or L",
-        1,
-    ),
-    "ctf, no comment": ("ctf", "1 |CW 1:1 |L 3:1\n", 1, "'1:1' has no comment", 0),
-    "jsonl, syntax": ("jsonl", '{"tokens": []}\n{"tokens": ["a"\n', 2, "not JSON", 1),
-    "jsonl, no tokens": ("jsonl", '{"tags": []}\n', 1, "no list of strings", 0),
-    "jsonl, tags": (
-        "jsonl",
-        '{"tokens": ["a"], "tags": [[]]}\n',
-        1,
-        "'tags' is none",
-        0,
-    ),
-    "jsonl, lengths": (
-        "jsonl",
-        '{"tokens": ["a"], "tags": []}\n',
-        1,
-        "1 tokens but 0",
-        0,
-    ),
-    "jsonl, column": ("jsonl", '{"tokens": ["a"], "p": [1, 2]}', 1, "but 2 p", 0),
-    "conllx, columns": ("conllx", "1\ta\t_\n", 1, "3 tab-separated columns where", 0),
-    "conllx, number": ("conllx", conllu(GOOD[0], "3 b b N N _ 0 r _ _"), 2, "not 2", 0),
-    "open": ("mrg", "( (S\n  (NN a))\n" + TREE, 1, "1 brackets of the tree that", 1),
-    "closed": ("mrg", "( (S (NN a))))\n" + TREE, 1, "goes on with ')' here", 1),
-    "two words": ("mrg", "( (S (NN a)\n (NN b c)))\n", 2, "goes on with 'c'", 0),
-    "word last": ("mrg", "( (S (NN b) a))\n" + TREE, 1, "goes on with '", 1),
-    "text": ("mrg", "a word\n" + TREE, 1, "goes on with 'a'", 1),
-    "two trees": ("mrg", "( (S (NN a))) (S (NN b))\n", 1, "trees share a line", 0),
-    "no tag": ("pos", "a/NN b\n====\n", 1, "'b' is not word/TAG", 0),
-    "empty tag": ("pos", "a/NN\nb/\n======\nc/NN\n", 2, "'b/' is not word/TAG", 1),
-    "not closed": ("pos", "[ a/NN\n======\nc/NN\n", 1, "the end does not match", 1),
-    "twice": ("pos", "[ [ a/NN ] ]\n======\nc/NN\n", 1, "[ does not match", 1),
-}
+    ("ctf", "1 |S0 1:1 |# a |S2 1:1 |# N\n2 |S0 1:1 |# a\n", 2, "no field S2 or L", 1),
+    ("ctf", "1 |CW 1:1 |L 3:1\n", 1, "'1:1' has no comment", 0),
+    ("jsonl", '{"tokens": []}\n{"tokens": ["a"\n', 2, "not JSON", 1),
+    ("jsonl", '{"tags": []}\n', 1, "no list of strings", 0),
+    ("jsonl", '{"tokens": ["a"], "tags": [[]]}\n', 1, "'tags' is none", 0),
+    ("jsonl", '{"tokens": ["a"], "tags": []}\n', 1, "1 tokens but 0", 0),
+    ("jsonl", '{"tokens": ["a"], "p": [1, 2]}', 1, "but 2 p", 0),
+    ("conllx", "1\ta\t_\n", 1, "3 tab-separated columns where", 0),
+    ("conllx", conllu(GOOD[0], "3 b b N N _ 0 r _ _"), 2, "not 2", 0),
+    ("mrg", "((S\n  (NN a))\n" + TREE, 1, "1 brackets of the tree that", 1),
+    ("mrg", "((S (NN a))))\n" + TREE, 1, "goes on with ')' here", 1),
+    ("mrg", "((S (NN a)\n (NN b c)))\n", 2, "goes on with 'c'", 0),
+    ("mrg", "((S (NN b) a))\n" + TREE, 1, "goes on with '", 1),
+    ("mrg", "a word\n" + TREE, 1, "goes on with 'a'", 1),
+    ("mrg", "((S (NN a))) (S (NN b))\n", 1, "trees share a line", 0),
+    ("pos", "a/NN b\n====\n", 1, "'b' is not word/TAG", 0),
+    ("pos", "a/NN\nb/\n======\nc/NN\n", 2, "'b/' is not word/TAG", 1),
+    ("pos", "[ a/NN\n======\nc/NN\n", 1, "the end does not match", 1),
+    ("pos", "[ [ a/NN ] ]\n======\nc/NN\n", 1, "[ does not match", 1),
+]
 
 
-@pytest.mark.parametrize("case", MALFORMED)
-def test_malformed_input(tmp_path, case):
-    format, content, line, what, remaining = MALFORMED[case]
+@pytest.mark.parametrize("format, content, line, what, remaining", MALFORMED)
+def test_malformed_input(tmp_path, format, content, line, what, remaining):
     path = tmp_path / "corpus.txt"
     path.write_text(content, "utf-8")
     with pytest.raises(CorpusError) as caught:
