@@ -121,6 +121,7 @@ def test_suspicious_sentences_and_tags():
         Sentence(["x"]),
         Sentence(["y"] * 3, ["", "N P", "n"]),
         Sentence(["x" * 100, "z"], ["V", "v"]),
+        Sentence(list("abcde"), list("DDDdd")),  # no slip: twice
     ]
     assert problems(train=train) == {
         "more than 250 tokens": (1, [("train", 2, None)]),

@@ -37,7 +37,7 @@ def reference(sentences, word):
     return best
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(30))
 def test_classes_equal_a_reference(seed):
     rng = random.Random(seed)
     words = ["a", "A", "b", "c", "d", "e", "é", "É", "1", "1.2", "3-", "x1"]
@@ -51,18 +51,6 @@ def test_classes_equal_a_reference(seed):
     [found] = WordClasses.learn(sentences).annotate([words])
     expected = [reference(sentences, word) for word in words]
     assert found.columns["word_class"] == expected
-
-
-def test_half_of_all_occurrences_must_stand_in_slots_of_the_class():
-    rome = "rome/B-city_name rome/I-to.city_name"
-    assert classes_of(f"{rome} rome/O rome/O", "rome") == ["city_name"]
-    assert classes_of(f"{rome} rome/O rome/B-state_name", "rome") == ["city_name"]
-    assert classes_of(f"{rome} rome/O rome/O rome/O", "rome") == ["O"]
-    # most in slots, but of too many classes
-    divided = f"{rome} rome/B-state_name rome/B-airport_name rome/O"
-    assert classes_of(divided, "rome") == ["O"]
-    # of two with equally many the first by code point
-    assert classes_of("x/B-b x/B-a", "x") == classes_of("x/B-a x/B-b", "x") == ["a"]
 
 
 def test_numbers_have_a_class_whatever_training_says():
