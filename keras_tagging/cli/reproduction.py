@@ -106,7 +106,7 @@ def reproduce(
     if report:
         if out is None and None in (paper, table):
             raise ValueError("--report needs --out DIR, or the paper and --table")
-        print_report(store, paper, table)
+        print_report(store)
         return
     if isinstance(published, papers.Settings):
         from keras_tagging.experiments.reproduction.report import settings_markdown
@@ -142,11 +142,24 @@ def reproduce(
         store.check({k: v for k, v in info.items() if k not in of_corpus})
         print(f"{planning.summary(plan, data)}\n\n{planning.jobs_table(plan)}")
         return
+    from keras_tagging.experiments.reproduction.run import run_jobs
+
     with store.locked():
         store.open(info)
         note(planning.summary(plan, data, jobs))
         del data
-        run(plan, jobs)
+        try:
+            failed = run_jobs(plan.jobs, store, jobs, plan.epochs)
+        except KeyboardInterrupt:
+            note("The same command continues with the first unfinished epochs")
+            raise
+        for job, reason in failed.items():
+            text = f"{job}: {reason} (see {store.failure(job)})"
+            sys.stderr.write(one_line("failed", text))
+        if any(map(store.done, plan.jobs)):
+            print_report(store)
+        if failed:
+            raise typer.Exit(1)
 
 
 def list_tables(paper: str) -> str:
@@ -164,18 +177,13 @@ def list_tables(paper: str) -> str:
     return aligned(lines)
 
 
-def print_report(store, paper: str | None, table: int | None) -> None:
+def print_report(store) -> None:
     """Write and print the report of the results in a folder."""
     from keras_tagging.experiments import papers
     from keras_tagging.experiments.reproduction import read_results
     from keras_tagging.experiments.reproduction.report import write_report
 
     info, results = read_results(store.folder)
-    for name, wanted in (("paper", paper), ("table", table)):
-        if wanted not in (None, info[name]):
-            raise ValueError(
-                f"{store.folder} has {name} {info[name]}, not {wanted}: give its --out"
-            )
     if not results:
         raise ValueError(f"{store.folder} has no results yet: run its jobs first")
     published = papers.table(info["paper"], info["table"])
@@ -183,26 +191,3 @@ def print_report(store, paper: str | None, table: int | None) -> None:
     print(page.read_text(encoding="utf-8"), flush=True)
     note(f"Written to {', '.join([str(page), *(path.name for path in others)])}")
     note(f"models: {store.model('ROW.SEED')}")
-
-
-def run(plan, workers: int) -> None:
-    """Run the unfinished jobs of a plan, and print the report.
-
-    Raises:
-        typer.Exit: with code 1, if a job failed.
-    """
-    from keras_tagging.experiments.reproduction.run import run_jobs
-
-    store = plan.store
-    try:
-        failed = run_jobs(plan.jobs, store, workers, plan.epochs)
-    except KeyboardInterrupt:
-        note("The same command continues with the first unfinished epoch of each job")
-        raise
-    for job, reason in failed.items():
-        text = f"{job}: {reason} (see {store.failure(job)})"
-        sys.stderr.write(one_line("failed", text))
-    if any(map(store.done, plan.jobs)):
-        print_report(store, None, None)
-    if failed:
-        raise typer.Exit(1)

@@ -163,15 +163,6 @@ def test_a_real_process_tags_the_same(program, run_dir, name, monkeypatch, tmp_p
     assert program("tag", run_dir, "--jobs", 2, stdin=TEXT) == expected
 
 
-def test_errors_are_those_of_one_process(program, run_dir, here, tmp_path):
-    path = tmp_path / "broken.conll"
-    path.write_text("a\tX\n\n" * 5 + "b\n\n")
-    expected = program("tag", run_dir, path, "--format", "conll")
-    assert expected[0] == 2 and "broken.conll" in expected[2]
-    found = program("tag", run_dir, path, "--format", "conll", "--jobs", 2)
-    assert found == expected
-
-
 def test_parse_and_annotate_write_the_same(program, here, tmp_path, monkeypatch):
     parser = random_parser("ffn-parser", tags=None)
     parser.save(tmp_path / "parser.keras")

@@ -116,17 +116,6 @@ def test_every_column_is_filled_without_conllu(name, own):
     assert [row.split("\t") for row in rows] == expected
 
 
-def test_entities_of_a_table_are_written(program, run_of_one, tmp_path):
-    table = tmp_path / "table.csv"
-    table.write_text("sentence,token,tag\n1,the,X\n1,dog,X\n", "utf-8")
-    args = ["tag", run_of_one, "--output", "conllu", "--column"]
-    _, entities, _ = program(*args, "ner", table)
-    _, tags, _ = program(*args, "xpos", table)
-    cells = [line.split("\t") for line in tags.splitlines() if line]
-    rows = [[*row[:4], *["_"] * 5, f"NER={row[4]}"] for row in cells]
-    assert entities == "".join("\t".join(row) + "\n" for row in rows) + "\n"
-
-
 def test_one_column_fills_its_own(program, failing, folder, run_of_one, tmp_path):
     """That of training, unless another one is named."""
     args = ["--output", "conllu"]

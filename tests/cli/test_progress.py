@@ -72,25 +72,6 @@ def test_the_share_of_a_file(streams, tmp_path, suffix):
     assert "50 sentences" in terminal.getvalue()
 
 
-def test_standard_input_has_a_rate_alone(streams):
-    terminal = streams(False, True)
-    assert len(list(applied(doubled, range(1200), Source("-")))) == 1200
-    assert "1,200 sentences" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone
-
-
-def test_an_error_takes_the_bar_away(streams):
-    terminal = streams(False, True)
-
-    def failing(items):
-        yield from [next(items), next(items)]
-        raise ValueError("the third")
-
-    with pytest.raises(ValueError, match="the third"):
-        list(applied(failing, range(9), Source("-")))
-    assert sys.stderr is terminal and "\x1b[?25h" in terminal.getvalue()  # a cursor
-
-
 def test_tag_shows_it(streams, run_dir, tmp_path):
     """And the output is the same."""
     from keras_tagging import cli

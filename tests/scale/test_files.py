@@ -1,14 +1,9 @@
 """Files annotated with Ray, and by its functions without it."""
 
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
 import textwrap
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -190,39 +185,6 @@ def test_a_run_goes_on_and_an_error_is_one_line(ray, onnx, tmp_path, capsys):
     assert run(*command) == 0
     assert ": 3 files, 3 of them before; annotated 0 sent" in capsys.readouterr().out
     assert (out / "a.conllu").read_text() == ""
-
-
-@pytest.mark.slow
-def test_a_killed_worker_is_replaced(ray, onnx, tmp_path, monkeypatch):
-    path = tmp_path / "rows.jsonl"
-    line = '{{"id": "r{:05}", "tokens": ["the", "dog", "barks", "{}"]}}\n'
-    path.write_text("".join(line.format(i, "x" * (1 + i % 7)) for i in range(20_000)))
-    monkeypatch.setattr(files, "BLOCK", 20_000)
-    killed = []
-
-    def kill():
-        while not (found := workers()):
-            time.sleep(0.1)
-        time.sleep(3)
-        killed.append(found[0])
-        os.kill(killed[0], signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    targets = {path: tmp_path / "out"}
-    [counts] = annotate_files(onnx, targets, ["jsonl"], output="jsonl", workers=2)
-    killer.join()
-    assert killed and killed[0] not in workers()
-    assert counts == (20_000, 80_000)
-    rows = map(json.loads, (tmp_path / "out").read_text("utf-8").splitlines())
-    assert [row["id"] for row in rows] == [f"r{i:05}" for i in range(20_000)]
-
-
-def workers():
-    """The processes of Ray that annotate."""
-    found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True)
-    lines = (line.split(None, 1) for line in found.stdout.splitlines())
-    return [int(pid) for pid, rest in lines if rest.startswith("ray::MapWorker")]
 
 
 @pytest.mark.slow

@@ -43,18 +43,16 @@ def slugs(table: Table) -> dict[str, str]:
     A slug consists of lower-case ASCII letters, digits and hyphens. If two rows would
     share one, a hash of the name follows. Slugs do not depend on the order of the rows.
     """
-    slugs = {row.name: _plain(row.name) for row in table.rows if row.architecture}
+    slugs = {}
+    for name in (row.name for row in table.rows if row.architecture):
+        text = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slugs[name] = re.sub("[^a-z0-9]+", "-", text).strip("-")[:60].strip("-")
     counts = Counter(slugs.values())
     for name, slug in slugs.items():
         if not slug or counts[slug] > 1:
             code = hashlib.sha256(name.encode()).hexdigest()[:8]
             slugs[name] = f"{slug}-{code}".strip("-")
     return slugs
-
-
-def _plain(name: str) -> str:
-    text = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub("[^a-z0-9]+", "-", text).strip("-")[:60].strip("-")
 
 
 def choose_rows(table: Table, names: Sequence[str] | None) -> list[Row]:

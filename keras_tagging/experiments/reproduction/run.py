@@ -159,7 +159,7 @@ def run_jobs(
                         failed[job] = reason
                         store.write_failure(job, reason)
                     ended += 1
-                    outcome = f"failed: {reason}" if reason else _outcome(store, job)
+                    outcome = f"failed: {reason}" if reason else _figures(store, job)
                     text = f"[{ended}/{len(jobs)}] {job}: {outcome}"
                     console.print(text, markup=False, soft_wrap=True)
                 finished = sum(min(store.epochs(j), epochs[j.row]) for j in jobs)
@@ -169,7 +169,7 @@ def run_jobs(
     return failed
 
 
-def _outcome(store: Store, job: Job) -> str:
+def _figures(store: Store, job: Job) -> str:
     result = store.read(job)
     figures = result["figures"].items()
     words = [f"{k} -" if v is None else f"{k} {v:.2f}" for k, v in figures]
