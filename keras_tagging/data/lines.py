@@ -42,9 +42,7 @@ def source_name(path: str | Path | IO) -> str:
     if Path(path).is_dir():
         raise CorpusError(f"{path}: is a directory; use load_corpus, or name a file")
     if str(path).lower().endswith(ARCHIVES):
-        what = "is an archive; unpack it, and name a folder or file of it"
-        others = "the scripts in data_prep, which come with the source, read archives"
-        raise CorpusError(f"{path}: {what} ({others})")
+        raise CorpusError(f"{path}: is an archive; unpack it, and name what is in it")
     return str(path)
 
 
@@ -298,9 +296,8 @@ class Decompressed(io.RawIOBase):
             raise damaged(self.name, error) from None
         self.expanded += len(block)
         if self.expanded > max(self.size, self.expansion * self.taken):
-            what = f"expands to more than {self.expansion} times its size"
-            remedy = "no text does; decompress it yourself if you trust it"
-            raise CorpusError(f"{self.name}: {what}; {remedy}")
+            what = f"expands to more than {self.expansion} times its size; no text does"
+            raise CorpusError(f"{self.name}: {what}: decompress it if you trust it")
         buffer[: len(block)] = block
         return len(block)
 

@@ -60,10 +60,7 @@ FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
 # As Hugging Face's datasets and pandas write them.
 TABLES = (".arrow", ".parquet")
-TABLE_REMEDY = (
-    "read it with datasets or pandas; data.from_dataset or data.from_dataframe makes "
-    "sentences of that, and data.write a corpus"
-)
+TABLE_REMEDY = "read it with datasets or pandas, and pass that to data.from_dataset"
 # what the first row of a file begins with
 _BEGINNINGS = {
     "auto": re.compile(r"ID=|\(<[TL] "),
@@ -103,17 +100,14 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     # A `#` line may be a comment, and is one in most formats: judge by the others.
     rows = [line for line in filled if not line.startswith("#")] or filled
     if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
-        what = "this is binary data, not a corpus"
         remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
-        if name.lower().endswith(TABLES):
-            remedy = TABLE_REMEDY
-        raise CorpusError(f"{name}: {what}; {remedy}")
+        remedy = TABLE_REMEDY if name.lower().endswith(TABLES) else remedy
+        raise CorpusError(f"{name}: this is binary data, not a corpus; {remedy}")
     if not rows:
         return default or "text"
     first = rows[0]
     if re.match(r"[ \t]*(<\?xml|<!)", first):
-        what = "this is XML, which is not a corpus format here"
-        raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
+        raise CorpusError(f"{name}: this is XML; convert it, or pass format='text'")
     for format, start in _BEGINNINGS.items():
         if start.match(first):
             return format
@@ -172,10 +166,8 @@ def _recognise_blanks(
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"
-    some = "all" if count == len(rows) else "nearly all"
-    what = f"{some} lines have the same number of words, as sentences or tokens may"
     remedy = f"pass format='text' for sentences, format={columns} for tokens"
-    raise CorpusError(f"{name}: {what}; {remedy}")
+    raise CorpusError(f"{name}: lines have the same number of words; {remedy}")
 
 
 WRITTEN = ("conll", "conllu", "jsonl")

@@ -125,9 +125,7 @@ def _text(number, fields, names, texts, kind) -> str:
         return comment
     if texts is None:
         what = f"{shown(value)} has no comment with its text"
-        files = {"words": "query.wl or ATIS.vocab", "labels": "slots.wl or ATIS.labels"}
-        remedy = f"add |# TEXT, or put {files[kind]} beside it, or pass {kind}="
-        raise Malformed(number, what, remedy)
+        raise Malformed(number, what, f"add |# TEXT, or its list of {kind}, {kind}=")
     index = _INDEX.fullmatch(value)
     if not index or int(index[1]) >= len(texts):
         what = f"{shown(value)} is not INDEX:1 with one of the {len(texts)} {kind}"
