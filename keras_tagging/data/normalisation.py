@@ -45,8 +45,7 @@ def _check_marks(text: str) -> None:
     for is_marks, run in groupby(text, marks.__contains__):
         if is_marks and (count := len(list(run))) > limits.COMBINING_MARKS:
             what = f"{shown(text)} has {count:,} combining marks in a row"
-            remedy = f"leave at most {limits.COMBINING_MARKS} of them"
-            raise LimitError(what, remedy, text)
+            raise LimitError(what, f"leave at most {limits.COMBINING_MARKS}", text)
 
 
 def _is_mark(character: str) -> bool:

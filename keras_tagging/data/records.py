@@ -207,5 +207,4 @@ def _check_lengths(tokens) -> None:
     for token in tokens:
         if len(token) > limits.TOKEN_CHARACTERS:
             what = f"the token {shown(token)} has {len(token):,} characters"
-            remedy = f"at most {limits.TOKEN_CHARACTERS:,} are allowed: split it"
-            raise LimitError(what, remedy, token)
+            raise LimitError(what, f"at most {limits.TOKEN_CHARACTERS:,} may be", token)

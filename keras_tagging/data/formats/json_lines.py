@@ -55,9 +55,8 @@ def jsonl(
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError) as error:  # Python's own limits, too
-            remedy = f"write one object a line, {shape}"
             what = f"not JSON: {error}".partition(";")[0]
-            raise Malformed(number, what, remedy) from None
+            raise Malformed(number, what, f"write one object a line, {shape}") from None
         if isinstance(fields, dict) and token_field == "tokens":
             fields = flat_fields(number, fields)
             if fields is None:

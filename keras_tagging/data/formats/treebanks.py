@@ -122,7 +122,7 @@ def _parser(format: str, tag: str | None, trees: bool):
         rows = word_rows(block, format)
         if not rows:
             return None
-        _check_heads(rows, trees)
+        _check_heads(rows)
         if trees:
             _check_tree(rows)
         sent_id = sent_id_of(line for _, line in block)
@@ -210,7 +210,7 @@ def sentence_of_rows(
     return sentence_of(columns[FORM], tags, named, sent_id)
 
 
-def _check_heads(rows: list[Row], trees: bool) -> None:
+def _check_heads(rows: list[Row]) -> None:
     if {cells[HEAD] for _, cells in rows} <= set(map(str, range(len(rows) + 1))):
         return
     for number, cells in rows:
@@ -218,8 +218,7 @@ def _check_heads(rows: list[Row], trees: bool) -> None:
         is_number = _HEAD.fullmatch(head)
         if head != "_" and not (is_number and int(head) <= len(rows)):
             what = f"the head is {head[:40]!r} in a sentence of {len(rows)} words"
-            remedy = f"give a word's number{' or 0' if trees else ', 0 or `_`'}"
-            raise Malformed(number, what, remedy)
+            raise Malformed(number, what, "give a word's number, or 0")
 
 
 def _check_tree(rows: list[Row]) -> None:
@@ -300,8 +299,7 @@ def tokens_of(block: Iterable[Line]) -> list[Token]:
             first, end = map(int, span.groups())
             if first != word + 1 or end < first or word < last or not cells[FORM]:
                 what = f"the multiword token {shown(cells[0])} follows word {word}"
-                remedy = "give it a form, and put it before its first word"
-                raise Malformed(number, what, remedy)
+                raise Malformed(number, what, "give it a form, before its first word")
             last, begun = end, number
             tokens.append((cells[FORM], end - first + 1, attributes(cells[MISC])))
         elif cells[0].isdecimal():
