@@ -40,14 +40,11 @@ def load(path, *, threads: int | None = None):
             cores. One batch is run by one thread.
 
     Raises:
-        ValueError: for less than one thread, or if the file does not exist, is damaged
-            or is no such export.
+        ValueError: if the file does not exist, is damaged or is no such export.
         ImportError: if ONNX Runtime or its extensions are not installed.
         OSError: if it may not be read.
     """
     path = find_model(path, to_run=True)
-    if threads is not None and (type(threads) is not int or threads < 1):
-        raise ValueError(f"threads={threads!r}: at least one is needed")
     if path.is_dir():
         return _pipeline(path, threads)
     if not path.is_file():
@@ -159,17 +156,13 @@ def _pipeline(folder, threads):
 
 def _described(session) -> dict:
     """The description that the file holds, if all of it is there."""
-    text = session.get_modelmeta().custom_metadata_map.get(KEY)
-    if text is None:
-        raise ValueError("was not written by keras_tagging")
     try:
-        described = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("does not say in JSON what it is") from None
-    described = described if isinstance(described, dict) else {}
-    kind = kinds.registered().get(str(described.get("kind")))
+        described = json.loads(session.get_modelmeta().custom_metadata_map[KEY])
+        kind = kinds.registered()[described["kind"]]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        kind = None
     if kind is None or kind.runtime is None:
-        raise ValueError(f"holds no {kinds.named()}")
+        raise ValueError(f"holds no {kinds.named()} of keras_tagging")
     if described.get("format") != FORMAT:
         raise ValueError(f"is not of format {FORMAT}, which this version reads")
     runs = kind.at("runtime")

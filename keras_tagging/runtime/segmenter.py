@@ -47,11 +47,10 @@ class OnnxSegmenter(Evaluated):
         Raises:
             ValueError: if it lacks something else.
         """
-        if type(described.get("spaces")) is not bool:
-            raise ValueError("does not say whether tokens have white space inside")
-        context = described.get("context")
-        if not (type(context) is int and 0 <= context <= limits.SEGMENT_CHARACTERS):
-            raise ValueError("does not say how many characters it reads around others")
+        spaces, context = described.get("spaces"), described.get("context")
+        fits = type(spaces) is bool and type(context) is int
+        if not fits or not 0 <= context <= limits.SEGMENT_CHARACTERS:
+            raise ValueError("does not say which spaces and how much context it reads")
         names = (*LISTS, *((LEXICON,) if LEXICON in described else ()))
         return {name: described.get(name) for name in names}
 

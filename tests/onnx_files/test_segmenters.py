@@ -74,9 +74,9 @@ def test_threads_and_chunks_change_nothing(path, everything, monkeypatch):
         ({"character": ["x"] * 1_000}, "does not read the characters that it lists"),
         ({"multiword": ["du\t"]}, "is no token with its words"),
         ({"usual_multiword": None}, "does not list its usual_multiword"),
-        ({"spaces": 1}, "does not say whether tokens have white space"),
-        ({"context": -1}, "does not say how many characters it reads"),
-        ({"context": 10**9}, "does not say how many characters it reads"),
+        ({"spaces": 1}, "does not say which spaces and how much context"),
+        ({"context": -1}, "does not say which spaces and how much context"),
+        ({"context": 10**9}, "does not say which spaces and how much context"),
         ({"kind": "tagger"}, "does not say how many tokens make a batch"),
     ],
 )
