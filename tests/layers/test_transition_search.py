@@ -120,27 +120,28 @@ def test_a_wide_beam_finds_the_best_of_all_sequences_of_moves():
     assert others > 0
 
 
-@WIDTHS
-@pytest.mark.parametrize("arc_labels", [((1,), (2,)), ((2,), (1, 2))])
-@BOTH
+@pytest.mark.parametrize(
+    "system, width, arc_labels",
+    [("arc-standard", 3, ((1,), (2,))), ("swap", 1, ((2,), (1, 2)))],
+)
 def test_arcs_from_root_and_from_words_have_labels_of_their_own(
-    width, arc_labels, system
+    system, width, arc_labels
 ):
-    free = RandomParser("lstm", width, system=system)
-    parser, tokens = RandomParser("lstm", width, system=system), random_tokens(LENGTHS)
+    parser = RandomParser("lstm", width, system=system)
+    tokens = random_tokens(LENGTHS)
+    free = parser.expected(best, tokens, LENGTHS, width)
+    weights = parser.scorer.get_weights()
     parser.scorer = make_scorer(
         "lstm", beam_width=width, arc_labels=arc_labels, system=system
     )
-    parser.scorer.set_weights(free.scorer.get_weights())
+    parser.scorer.set_weights(weights)
     parser.parse = parser.scorer.parse
     found = parser(tokens, LENGTHS)
     assert found == parser.expected(best, tokens, LENGTHS, width, arc_labels)
-    assert found != free(tokens, LENGTHS)
+    assert found != free
     for heads, labels in found:
         for head, label in zip(heads, labels, strict=True):
             assert label in arc_labels[head > 0]
-    again = type(parser.scorer).from_config(parser.scorer.get_config())
-    assert again.arc_labels == arc_labels
 
 
 @BOTH
