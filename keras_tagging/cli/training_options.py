@@ -324,6 +324,8 @@ def parts_of(
         names = tuple(x for x in PARTS if segmenter is None or x != "segmenter")
     if entities is None and ENTITIES in names:
         raise ValueError(f"--parts {parts}: give the corpus of --entities")
+    if derived and "segmenter" in names:
+        raise ValueError("derivations have no text to segment: give --segmenter en")
     return names + (ENTITIES,) * (entities is not None)
 
 
