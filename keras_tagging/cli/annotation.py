@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -144,22 +144,51 @@ def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
     return empty
 
 
+@dataclass(frozen=True)
+class Processing:
+    """What a model processes, how, and where the output goes.
+
+    Args:
+        format: By default recognised; standard input is 'text', or, where CoNLL-U is
+            written, 'conllu' if its first line after comments is a numbered row with
+            tabs. For derive, files that end in .txt or have no ending are 'text' too.
+    """
+
+    file: InputFile = "-"
+    format: str | None = None
+    option: Options = None
+    out: Out = None
+    beam_width: BeamWidth = None
+    jobs: Jobs = 1
+
+    def write(
+        self, task, output: str, errors: str = "raise", *, keep: bool = True
+    ) -> int:
+        """Write what a task makes of the input, and count what gives no text.
+
+        Args:
+            task: as in `at_work`.
+            output: the --output.
+            errors, keep: as in `read_input`.
+        """
+        paths = destinations([self.file], self.out, output)
+        options = pairs("--option", self.option)
+        source = read_input(self.file, self.format, options, errors, keep=keep)
+        return write_results(task, [source], paths, self.jobs)
+
+
 def tag(
     run: Run,
-    file: InputFile = "-",
-    format: str | None = None,
-    option: Options = None,
+    process: Processing,
+    *,
     errors: Errors = "raise",
     output: Annotated[
         Literal["conll", "jsonl", "json", "text", "conllu", "csv", "candc", "easyccg"],
         Form,
     ] = "conll",
-    out: Out = None,
     column: str | None = None,
     beta: float | None = None,
     probabilities: bool = False,
-    beam_width: BeamWidth = None,
-    jobs: Jobs = 1,
 ) -> None:
     """Tag sentences: one row or item on standard output for every input token.
 
@@ -183,7 +212,6 @@ def tag(
             supertagged.txt
 
     Args:
-        format: By default recognised; standard input is 'text'.
         output: token TAB tag, JSON (jsonl, or json for short), word|tag between blanks,
             CoNLL-U in which only the columns of the model change, a table with a
             header, or supertags for the parsers C&C and EasyCCG.
@@ -200,24 +228,15 @@ def tag(
         refuse(no_place, {"probabilities": probabilities})
     if output not in ("conllu", *SUPERTAGS):
         refuse(no_place, {"column": column})
-    options, keep = pairs("--option", option), output == "conllu"
-    paths = destinations([file], out, output)
-    sentences = read_input(file, format, options, errors, keep=keep)
-    task = partial(tagging, run, output, beta, probabilities, column, beam_width)
-    empty = write_results(task, [sentences], paths, jobs)
+    task = partial(
+        tagging, run, output, beta, probabilities, column, process.beam_width
+    )
+    empty = process.write(task, output, errors, keep=output == "conllu")
     if empty and output in SUPERTAGS:
         warn(f"{empty:,} sentences without tokens are left out")
 
 
-def parse(
-    run: Run,
-    file: InputFile = "-",
-    format: str | None = None,
-    option: Options = None,
-    out: Out = None,
-    beam_width: BeamWidth = None,
-    jobs: Jobs = 1,
-) -> None:
+def parse(run: Run, process: Processing) -> None:
     """Parse sentences and write CoNLL-U.
 
     For CoNLL-U and CoNLL-X, only HEAD and DEPREL change. All other formats, such as
@@ -230,28 +249,18 @@ def parse(
         keras-tagging parse runs/parser tagged.conllu > parsed.conllu
         keras-tagging parse runs/words-only < sentences.txt > parsed.conllu
         keras-tagging parse runs/parser tagged.conllu --jobs 4 > parsed.conllu
-
-    Args:
-        format: By default recognised; standard input is 'conllu' if its first line
-            after comments is a numbered row with tabs, otherwise 'text'.
     """
-    paths = destinations([file], out, "conllu")
-    sentences = read_input(file, format, pairs("--option", option))
-    write_results(partial(parsing, run, beam_width), [sentences], paths, jobs)
+    process.write(partial(parsing, run, process.beam_width), "conllu")
 
 
 def derive(
     run: Run,
-    file: InputFile = "-",
-    format: str | None = None,
-    option: Options = None,
+    process: Processing,
+    *,
     errors: Errors = "raise",
     output: Annotated[Literal["auto", "jsonl", "json", "html", "tree"], Form] = "auto",
-    out: Out = None,
     beta: float | None = None,
     nbest: Annotated[int | None, typer.Option(min=1, max=1000)] = None,
-    beam_width: BeamWidth = None,
-    jobs: Jobs = 1,
 ) -> None:
     """Find the CCG derivations of sentences.
 
@@ -269,21 +278,19 @@ def derive(
         keras-tagging derive runs/ccg sentences.txt --output html --beta 0.01
 
     Args:
-        format: By default recognised; standard input is 'text', and so are files that
-            end in .txt or have no ending.
         output: The format of CCGbank; JSON with a sentence a line (jsonl, or json for
             short); a page with the derivations as tables; or the usual drawing as text.
         beta: A word has the categories with p >= beta * max p; by default that of the
             model.
         nbest: Give so many derivations of each sentence, if there are.
     """
-    if format is None and Path(file).suffix.lower() in ("", ".txt"):
-        format = "text"
-    paths = destinations([file], out, output)
-    options = pairs("--option", option)
-    sentences = read_input(file, format, options, errors, keep=False)
-    task = partial(deriving, run, output, beta, nbest, beam_width)
-    if empty := write_results(task, [sentences], paths, jobs):
+    if process.format is None and Path(process.file).suffix.lower() in (
+        "",
+        ".txt",
+    ):
+        process = replace(process, format="text")
+    task = partial(deriving, run, output, beta, nbest, process.beam_width)
+    if empty := process.write(task, output, errors, keep=False):
         remark(f"sentences without tokens are left out: {empty:,}")
 
 
