@@ -239,9 +239,9 @@ def train_pipeline(
         raise ValueError(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )
-    language = pairs("--set", settings).get(LANGUAGE)
-    settings = [text for text in settings or () if not text.startswith(f"{LANGUAGE}=")]
-    by_part = settings_by_part(settings)
+    values = pairs("--set", settings)
+    language = values.pop(LANGUAGE, None)
+    by_part = settings_by_part(values)
     derived = holds_derivations(source.corpus, source.reading.format)
     plan = PipelinePlan(
         parts_of(*chosen, derived), settings=by_part, recipe=recipe, seed=fitting.seed

@@ -329,14 +329,14 @@ def parts_of(
     return names + (ENTITIES,) * (entities is not None)
 
 
-def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
+def settings_by_part(values: Mapping) -> dict[str, dict]:
     """The values of --set PART.KEY=VALUE, by part.
 
     Raises:
         ValueError: for one without a part.
     """
     chosen: dict[str, dict] = {}
-    for name, value in pairs("--set", settings).items():
+    for name, value in values.items():
         part, dot, key = name.partition(".")
         if not dot:
             raise ValueError(

@@ -1,4 +1,3 @@
-import json
 from concurrent.futures import Future
 
 import pytest
@@ -99,24 +98,6 @@ def test_dry_run(program, tmp_path):
     assert not (tmp_path / "reproduction.json").exists()
 
 
-def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, runner, tmp_path):
-    args = [*GRU, *SMALL, "--out", tmp_path]
-    program(*args, "--corpus", "demo")
-    more = ["--seeds", 3, "--dry-run"]
-    _, out, _ = program(*args, *more)
-    assert out.splitlines()[-1].split()[:4] == ["GRU", "3", "1", "2"]
-    assert "log.txt" not in out and "days" not in out
-    _, out, _ = program(*args, *more, "--corpus", "demo")
-    assert "2,000 train, 400 dev, 400 test sentences" in out
-    other = [*args, *more, "--scale", "units=8,word_dim=4"]
-    assert "{'units': 4} there, {'units': 8} here" in failing(*other)
-    more_epochs = [*args, "--corpus", "demo", "--epochs", 2]
-    assert "with other epochs: 1 there, 2 here" in failing(*more_epochs)
-    (tmp_path / "a.conll").write_text("a\tX\n\nb\tY\n")
-    assert "has no development" in failing(*args, "--corpus", tmp_path / "a.conll")
-    assert len(runner.started) == 2
-
-
 @pytest.mark.parametrize(
     ("args", "part"),
     [
@@ -147,53 +128,52 @@ def test_errors_are_one_line(failing, args, part, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["only.conll"]
 
 
-def test_jobs_run_and_the_report_is_printed(program, runner, tmp_path):
-    args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
-    code, out, err = program(*args)
-    assert code == 0
+def test_a_folder_is_filled(program, failing, runner, tmp_path):
+    """After an interrupt and a failure, the same command goes on."""
+    args = [*GRU, *SMALL, "--out", tmp_path]
+    measured = [*args, "--corpus", "demo"]
+    runner.fails = {1: KeyboardInterrupt()}
+    code, _, err = program(*measured)
+    assert code == 130
+    *_, remedy, last = err.splitlines()
+    assert remedy.startswith("The same command continues with the first unfinished ep")
+    assert last == "keras-tagging: error: interrupted"
+    runner.fails = {1: "no luck"}
+    code, out, err = program(*measured)
+    assert code == 1
+    failure = tmp_path / "failures" / "gru.1.txt"
+    assert f"keras-tagging: failed: GRU, seed 1: no luck (see {failure})\n" in err
+    assert "no luck" in (tmp_path / "report.md").read_text()
+    runner.fails = {}
+    code, out, err = program(*measured)
+    assert code == 0 and not failure.exists()
     assert "1-best accuracy on the test set" in out and "| GRU" in out
-    assert "2 jobs, 2 still to run" in err
+    assert "2 jobs, 1 still to run" in err
     assert "recipe, {'units': 4, 'word_dim': 4}, epochs 1, vectors train\n" in err
     assert f"2 at once, logs: {tmp_path}/jobs/*/log.txt\n" in err
     assert "days" not in err
     written, models = err.splitlines()[-2:]
     assert written.startswith(f"Written to {tmp_path}/report.md, report.csv, report.p")
     assert models == f"models: {tmp_path}/jobs/ROW.SEED/model.keras"
-    info = json.loads((tmp_path / "reproduction.json").read_text())
+    info = Store(tmp_path).read_info()
     assert info["settings"] == {"units": 4, "word_dim": 4}
     assert info["sentences"] == {"train": 2000, "dev": 400, "test": 400}
-    assert [job.name for job in runner.started] == ["gru.1", "gru.2"]
+    # a dry run reads the folder, and the corpus; other options are refused
+    del runner.started[:]
+    _, out, _ = program(*args, "--seeds", 3, "--dry-run")
+    assert out.splitlines()[-1].split()[:4] == ["GRU", "3", "1", "2"]
+    assert "log.txt" not in out and "days" not in out
+    _, out, _ = program(*measured, "--dry-run")
+    assert "2,000 train, 400 dev, 400 test sentences" in out
+    other = [*args, "--dry-run", "--scale", "units=8,word_dim=4"]
+    assert "{'units': 4} there, {'units': 8} here" in failing(*other)
+    assert "other epochs: 1 there, 2 here" in failing(*measured, "--epochs", 2)
+    assert not runner.started
     # more seeds add to what is there
-    program(*args, "--seeds", 3)
-    assert [job.name for job in runner.started] == ["gru.1", "gru.2", "gru.3"]
+    program(*measured, "--seeds", 3)
+    assert [job.name for job in runner.started] == ["gru.3"]
     again = program("reproduce", "--report", "--out", tmp_path)
     assert again[0] == 0 and "| GRU" in again[1]
-    written = {path.name for path in tmp_path.iterdir()}
-    assert {"report.md", "report.csv", "report.png"} < written
-
-
-def test_a_failure_is_told_and_the_rest_is_reported(program, runner, tmp_path):
-    runner.fails = {1: "no luck"}
-    args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
-    code, out, err = program(*args)
-    assert code == 1
-    failure = tmp_path / "failures" / "gru.1.txt"
-    assert f"keras-tagging: failed: GRU, seed 1: no luck (see {failure})\n" in err
-    assert "no luck" in (tmp_path / "report.md").read_text()
-    assert Store(tmp_path).read_info()["paper"] == "kadari2018"
-    runner.fails = {}
-    code, _, err = program(*args)
-    assert code == 0 and "1 still to run" in err
-    assert not failure.exists()
-
-
-def test_an_interrupt_says_how_to_go_on(program, runner, tmp_path):
-    runner.fails = {1: KeyboardInterrupt()}
-    code, _, err = program(*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path)
-    assert code == 130
-    *_, told, last = err.splitlines()
-    assert told.startswith("The same command continues with the first unfinished epoch")
-    assert last == "keras-tagging: error: interrupted"
 
 
 def test_rows_that_a_corpus_cannot_have(program, failing, runner, tmp_path):

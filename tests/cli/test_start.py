@@ -85,13 +85,13 @@ def test_parts_by_the_corpus(parts, segmenter, derived, expected):
 
 
 def test_settings_of_parts():
-    given = ["tagger.units=3", "parser.architecture=gru-parser", "tagger.optimizer=sgd"]
-    assert settings_by_part(given) == {
+    values = {"tagger.units": 3, "parser.architecture": "gru-parser"}
+    assert settings_by_part(values | {"tagger.optimizer": "sgd"}) == {
         "tagger": {"units": 3, "optimizer": "sgd"},
         "parser": {"architecture": "gru-parser"},
     }
     with pytest.raises(ValueError, match="name the part of the pipeline"):
-        settings_by_part(["units=3"])
+        settings_by_part({"units": 3})
 
 
 def test_what_a_model_has_not_seen():
