@@ -136,12 +136,13 @@ class Pipeline(TextPipeline):
         content = content_of(folder)
         if content["files"] == "onnx":
             from keras_tagging.runtime.onnx_file import read, words_of_folder
+
+            if files := content.get("words"):
+                read = partial(read, words=words_of_folder(folder, files))
         else:
             start_keras()
-            from keras_tagging.models.files.loading import read, words_of_folder
+            from keras_tagging.models.files.loading import read
 
-        if files := content.get("words"):
-            read = partial(read, words=words_of_folder(folder, files))
         return read_pipeline(folder, content, read, cls)
 
     def export(

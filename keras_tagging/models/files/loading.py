@@ -5,9 +5,7 @@ import json
 import re
 import warnings
 import zipfile
-from collections.abc import Callable
 from contextlib import contextmanager
-from functools import cache, partial
 from pathlib import Path
 
 import h5py
@@ -29,7 +27,7 @@ from keras_tagging.models.files.saving import (
     members_of,
     write_metadata,
 )
-from keras_tagging.runtime.folder import REMEDY, WORDS
+from keras_tagging.runtime.folder import WORDS
 from keras_tagging.runtime.shared_words import (
     VECTOR,
     WordTables,
@@ -69,14 +67,13 @@ def complete(out: Path) -> None:
         write_metadata(model, partial)
 
 
-def read(path, content: bytes, words=None):
+def read(path, content: bytes):
     """The model in the bytes of a file: see `load`.
 
     Args:
         path: of the file; errors name it.
-        content: the bytes.
-        words: function that gives the words of the pipeline that the model is a part
-            of; by default those in the folder of the file.
+        content: the bytes. If the model is a part of a pipeline, the words that it
+            shares with others are in the folder of the file.
 
     Raises:
         ValueError: if they are damaged or hold another model; it names the path.
@@ -86,7 +83,7 @@ def read(path, content: bytes, words=None):
 
     with _naming(path):
         shared = shared_in(content)
-    tables = (words or partial(tables_beside, path))(shared) if shared else None
+    tables = tables_beside(path, shared) if shared else None
     with _naming(path):
         if shared:
             content = whole(content, shared, tables)
@@ -205,7 +202,7 @@ def _put(file: h5py.File, place: str, rows: np.ndarray) -> None:
 
 
 def tables_beside(path: Path, shared: dict) -> WordTables:
-    """The words of a part that is loaded alone, from its folder.
+    """The words of a part of a pipeline, from its folder.
 
     Args:
         path: of the part.
@@ -220,23 +217,3 @@ def tables_beside(path: Path, shared: dict) -> WordTables:
         "model alone"
     )
     return tables_in(path.parent, shared["files"], path.name, remedy)
-
-
-def words_of_folder(folder: Path, files: dict) -> Callable[[dict], WordTables]:
-    """The function that gives the words of a pipeline to its parts; it reads them once.
-
-    Args:
-        folder: of the pipeline.
-        files: the checksums that its list has.
-    """
-    tables = cache(partial(tables_in, folder, files))
-
-    def words(shared: dict) -> WordTables:
-        if shared["files"] != files:
-            raise ValueError(
-                f"{folder}: a model was saved with other words than the {WORDS} beside "
-                f"it: {REMEDY}"
-            )
-        return tables()
-
-    return words
