@@ -171,7 +171,7 @@ class Pipeline(TextPipeline):
                 parts, or as in `models.files.export`.
         """
         folder = Path(folder)
-        from keras_tagging.models.files.export import check_onnx, export
+        from keras_tagging.models.files.export import check_onnx
 
         check_known("format", format, list(FORMATS))
         reasons = {x: _unexportable(m, format) for x, m in self.parts.items()}
@@ -189,15 +189,14 @@ class Pipeline(TextPipeline):
             if name in left_out:
                 continue
             path = folder / f"{name}{FORMATS[format]}"
-            write = model.export
-            if name in shared:
-                write = partial(export, model, shared=shared[name])
             top_k = "top_k" in kinds.of(model).options
             of_kind = {k: x for k, x in options.items() if k != "top_k" or top_k}
+            if name in shared:
+                of_kind["shared"] = shared[name]
             try:
-                write(path, format=format, **of_kind)
+                model.export(path, format=format, **of_kind)
             except NoRecurrentLayer:  # one with nothing to compute in 8 bits
-                write(path, format=format, **of_kind | {"int8": False})
+                model.export(path, format=format, **of_kind | {"int8": False})
             if format == "onnx":
                 described[name] = {"sha256": sha256_of(path)}
         if described:

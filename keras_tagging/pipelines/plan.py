@@ -230,8 +230,7 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
             continue
         if name == "lemma":
             rows = [scripts_of(sentence, name) for sentence in sentences]
-        several = len({label for row in rows for label in row}) > 1
-        if several:
+        if len({label for row in rows for label in row}) > 1:
             annotated.append(name)
     if not annotated:
         raise ValueError(

@@ -127,17 +127,3 @@ def test_scores_of_shift():
         for label, value in enumerate(np.exp(found[row, shifts])):
             np.testing.assert_allclose(value, total * expected.get(label, 0), rtol=1e-5)
         assert found[row, shifts].min() <= -LARGEST + 10
-
-
-def test_a_scorer_keeps_its_grammar():
-    scorer, tokens, logits = make_scorer(beam_width=2)
-    again = TransitionScorer.from_config(scorer.get_config())
-    again.build((None, None, SIZE))
-    again.set_weights(scorer.get_weights())
-    tags = Supertags(TAGS, TABLES, 0.05, 1.0)
-    for one, other in zip(
-        by_keras(scorer, tags, tokens, logits, 2),
-        by_keras(again, tags, tokens, logits, 2),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(one, other)
