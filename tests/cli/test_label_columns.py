@@ -173,4 +173,4 @@ def test_what_has_no_place(failing, folder, run_of_three, run_of_one, tmp_path):
     args = ["train", "bigru", "--corpus", folder, "--out", tmp_path / "x"]
     assert "no labels in the column 'ner'" in failing(*args, "--tags", "upos,ner")
     init = [*args, "--init", run_of_three]
-    assert "is part of the network" in failing(*init, "--tags", "upos")
+    assert "of a network that is kept 'tags'" in failing(*init, "--tags", "upos")
