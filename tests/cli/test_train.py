@@ -59,7 +59,7 @@ def test_fine_tuning_starts_from_a_run(program, run_dir, tmp_path):
     "options, message",
     [
         (["bilstm", "--init", "RUN"], "holds a bigru, not a bilstm"),
-        (["bigru", "--init", "RUN", "--set", "units=9"], "units=9 is part of the"),
+        (["bigru", "--init", "RUN", "--set", "units=9"], "that is kept 'units'"),
         (["bigru", "--init", "RUN", "--freeze", "stock"], "did you mean 'stack'"),
         (["bigru", "--teacher-weight", 0], "there is no --teacher-weight"),
         (["bigru", "--teacher", "RUN", "--temperature", 0], "give a number above 0"),

@@ -98,6 +98,8 @@ WRONG = {
     "best": [True, 2**80, 1e308, [{"a": 1}], "x"],
     "patience": [None, True, "x"],
     "monitor_op": [1, {"arrays": 1}],
+    "_model": [2],
+    "model": [None],
 }
 for name, values in WRONG.items():
     for i, value in enumerate(values):

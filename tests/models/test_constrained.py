@@ -108,18 +108,6 @@ def test_probabilities_and_beta_are_those_of_the_tokens(model):
         assert [found[0][0] for found in ranked] == best
 
 
-def test_evaluate_scores_what_tag_gives(model):
-    sentences = iob2(20, 5)
-    tagged = model.tag([s.tokens for s in sentences])
-    pairs = [
-        (a, b)
-        for sentence, tags in zip(sentences, tagged, strict=True)
-        for a, b in zip(sentence.tags, tags, strict=True)
-    ]
-    found = model.evaluate(sentences, return_dict=True)
-    assert found["accuracy"] == pytest.approx(np.mean([a == b for a, b in pairs]))
-
-
 def test_a_file_from_before_decodes_as_it_did(model):
     """It has neither the keyword nor the scheme."""
     config = model.get_config()

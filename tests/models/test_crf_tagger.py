@@ -52,20 +52,6 @@ def test_tag_gives_the_best_path_and_predict_the_marginals(model):
     assert differ > 0  # the path is not the best of predict everywhere
 
 
-def test_probabilities_are_those_of_the_path(model):
-    rows, tags = model.predict(SENTENCES), model.tag(SENTENCES)
-    found = model.tag(SENTENCES, probabilities=True)
-    assert [[tag for tag, _ in sentence] for sentence in found] == tags
-    whole = model.annotate(SENTENCES, probabilities=True)
-    pairs = [[*zip(s.tags, s.probabilities["tags"], strict=True)] for s in whole]
-    assert pairs == found
-    for row, sentence in zip(rows, found, strict=True):
-        expected = [
-            p[model.tags.index(tag)] for p, (tag, _) in zip(row, sentence, strict=True)
-        ]
-        np.testing.assert_allclose([p for _, p in sentence], expected, rtol=1e-5)
-
-
 def test_evaluate_counts_the_path_and_sums_the_marginals(model):
     sentences = random_sentences(9, 6) + [Sentence(["the", "dog"], ["D", "X"])]
     sentences += [Sentence([], [])]

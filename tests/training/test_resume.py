@@ -220,31 +220,6 @@ def test_another_run_is_refused(uninterrupted, changes, what):
     assert (folder / "resume.npz").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "name, value",
-    [
-        ("path", "elsewhere.csv"),
-        ("on_epoch_end", 1),
-        ("_model", 2),
-        ("model", None),
-        ("best", 1e308),
-    ],
-)
-def test_a_file_gives_callbacks_no_other_path_or_method(
-    tmp_path, uninterrupted, name, value
-):
-    with np.load(uninterrupted[0] / "resume.npz") as file:
-        content = dict(file)
-    header = json.loads(str(content["header"]))
-    [log] = [i for i, c in enumerate(header["run"]["callbacks"]) if c == "TrainingLog"]
-    header["callbacks"][log][name] = value
-    content["header"] = json.dumps(header)
-    np.savez(tmp_path / "resume.npz", **content)
-    with pytest.raises(ValueError, match=f"resume.npz: .*{name}.* of a callback"):
-        train(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["resume.npz"]
-
-
 @pytest.mark.usefixtures("eager")
 def test_a_part_of_a_pipeline_goes_on_from_0_2_0(tmp_path):
     """Its callback had another name."""
