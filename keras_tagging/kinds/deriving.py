@@ -129,10 +129,7 @@ class Deriving(Predictor):
             *calls: for a model with Keras its `NetworkCalls`.
             search: False for the figures of single words alone.
         """
-        from keras_tagging.metrics.derivations import (  # half a second
-            derivation_counts,
-            scores_of,
-        )
+        from keras_tagging.metrics import derivations  # half a second
 
         sentences = with_derivations(sentences)
         names = [*dict.fromkeys([*(self.reads if search else ()), *self.of_words])]
@@ -147,7 +144,8 @@ class Deriving(Predictor):
             return figures
         gold = [s.derivation for s in sentences if len(s)]
         made = [derivation for derivation, _ in rows if derivation is not None]
-        figures |= scores_of(derivation_counts(gold, made))._asdict()
+        counts = derivations.derivation_counts(gold, made)
+        figures |= derivations.scores_of(counts)._asdict()
         return {name: float(figures[name]) for name in self.figures}
 
     def _of_words(self, sentences, scores) -> dict[str, float]:
@@ -160,9 +158,8 @@ class Deriving(Predictor):
             gold = [ids.get(normal(tag), -1) for tag in gold_tags(sentence)]
             same = right_heads = each[tags.argmax(-1)] == gold
             if heads:
-                right_heads = heads[0][:, : len(gold) + 1].argmax(-1) == gold_heads(
-                    sentence
-                )
+                best = heads[0][:, : len(gold) + 1].argmax(-1)
+                right_heads = best == gold_heads(sentence)
             right += same.sum(), right_heads.sum(), (same & right_heads).sum()
         count = sum(map(len, sentences))
         shares = (share(int(n), count) for n in right)
@@ -303,10 +300,8 @@ class MoveDecoder:
         for place, score in enumerate(scores[0].tolist()):
             if place and (score < FORBIDDEN / 2 or not built[0, place]):
                 continue  # there are not so many
-            steps = (
-                (hypotheses[0, place] % 4).tolist(),
-                (hypotheses[0, place] // 4).tolist(),
-            )
+            labels, actions = (x.tolist() for x in np.divmod(hypotheses[0, place], 4))
+            steps = actions, labels
             if tree:
                 score += self.head_weight * agreement(tree, self.rules, *steps)
             ranked.append((parts[0, place] > 1, -score, place, steps))

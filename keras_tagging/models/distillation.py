@@ -546,9 +546,8 @@ class Teacher:
         """
         # with every column that the teacher may read
         fingerprint = Corpus(sentences).fingerprint(self.model.input_columns)
-        key = hashlib.sha256(
-            f"{self.sha256} {fingerprint} {TOP_K}".encode()
-        ).hexdigest()
+        identity = f"{self.sha256} {fingerprint} {TOP_K}"
+        key = hashlib.sha256(identity.encode()).hexdigest()
         path = out / SOFT_TARGETS.replace("*", key[:16])
         if not path.exists():
             SoftTargets.of(self.model, sentences, watch=self.watch).save(path)

@@ -129,18 +129,15 @@ class MeasuredTagging(Tagging):
         """
         scores = without_nan(self.evaluate(sentences, return_dict=True))
         columns = {name: self.column(name) for name in self.column_names}
-        tables, levels = {}, {"betas": betas} if betas else {}
+        levels, made = {"betas": betas} if betas else {}, {}
         if multi_tagging or betas:
-            tables["multi_tagging"] = _one_below_the_other(
-                {
-                    name: one.multi_tagging(sentences, **levels)
-                    for name, one in columns.items()
-                }
-            )
+            made["multi_tagging"] = lambda one: one.multi_tagging(sentences, **levels)
         if per_tag:
-            tables["per_tag"] = _one_below_the_other(
-                {name: _tag_table(one, sentences) for name, one in columns.items()}
-            )
+            made["per_tag"] = lambda one: _tag_table(one, sentences)
+        tables = {
+            name: _one_below_the_other({k: table(one) for k, one in columns.items()})
+            for name, table in made.items()
+        }
         warnings = [
             unknown_tags(one.label_columns[0], one.annotated(sentences), name)
             for name, one in columns.items()

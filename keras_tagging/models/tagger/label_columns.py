@@ -38,7 +38,7 @@ def columns_to_learn(
             tags to constrain.
     """
     least, constrained = settings.task.min_count, settings.get("constrained", False)
-    rows_and_labels = []
+    counted_columns = []
     for i, name in enumerate(settings.task.columns):
         read = scripts_of if learns_scripts(name) else labels_of
         rows = [read(sentence, name) for sentence in sentences]
@@ -52,12 +52,11 @@ def columns_to_learn(
                 f"nothing to learn in the column {name or 'tags'!r}: the training "
                 f"sentences have {has} there (min_count={least}); leave it out of tags="
             )
-        rows_and_labels.append((rows, keeping[i](labels) if keeping else labels))
-    some_chunks = any(looks_like_chunks(labels) for _, labels in rows_and_labels)
+        labels = keeping[i](labels) if keeping else labels
+        counted_columns.append((name, rows, labels))
+    some_chunks = any(looks_like_chunks(labels) for *_, labels in counted_columns)
     columns = []
-    for name, (rows, labels) in zip(
-        settings.task.columns, rows_and_labels, strict=True
-    ):
+    for name, rows, labels in counted_columns:
         is_free = constrained and some_chunks and not looks_like_chunks(labels)
         scheme = decoding_scheme(None if is_free else constrained, labels, rows)
         columns.append(LabelColumn(name, labels, scheme, learns_scripts(name)))

@@ -340,9 +340,8 @@ class Tagger(MeasuredTagging, SentenceModel):
                 return sum(compiled(None, y, outputs[n], sample_weight) for n in names)
         gold = y if soft is None else soft["gold"]
         of_gold, of_soft = 0.0, 0.0
-        for i, (column, weight) in enumerate(
-            zip(self.label_columns, self.settings.task.weights, strict=True)
-        ):
+        for i, column in enumerate(self.label_columns):
+            weight = self.settings.task.weights[i]
             targets = gold if column.name is None else gold[..., i]
             outputs = column.part(y_pred)
             if isinstance(outputs, dict) and "emissions" in outputs:
@@ -402,16 +401,13 @@ class Tagger(MeasuredTagging, SentenceModel):
                 rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
                 shares, order = tf.math.top_k(rows, min(top_k, len(column.labels)))
                 top = tf.where(real[:, :, None], tf.gather(labels, order), "")
-                made |= {
-                    column.output_names["tags"]: tf.where(
-                        real, tf.gather(labels, best), ""
-                    ),
-                    column.output_names["probabilities"]: tf.gather(
-                        rows, best, batch_dims=2
-                    ),
-                    column.output_names["top_tags"]: top,
-                    column.output_names["top_probabilities"]: shares,
+                values = {
+                    "tags": tf.where(real, tf.gather(labels, best), ""),
+                    "probabilities": tf.gather(rows, best, batch_dims=2),
+                    "top_tags": top,
+                    "top_probabilities": shares,
                 }
+                made |= {column.output_names[base]: x for base, x in values.items()}
             return made
 
         return answer
