@@ -132,13 +132,13 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
     return rows - np.log(np.exp(rows).sum(-1, keepdims=True))
 
 
-def search_of(fields) -> Search:
-    """The search that a file describes.
+def search_of(fields, kind: type[Checked] = Search):
+    """The search of a kind that a file describes; one without a field has its default.
 
     Raises:
         ValueError: if it cannot be one.
     """
     try:
-        return Search(**fields)
+        return kind(**fields)
     except (TypeError, ValueError):
         raise ValueError("does not say how derivations are searched for") from None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import DependencyTree, agreement
 from keras_tagging.transitions.search import FORBIDDEN
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
+from keras_tagging.utils.checks import Checked, Rule, whole
 from keras_tagging.utils.limits import MODEL_STEPS
 
 OUTPUTS = {
@@ -213,10 +215,11 @@ CHART = Search(beta=0.01)
 CHARTED = 80
 #: the logit of a head inside of a fragment; that of any other word is 0
 INSIDE = 2.0
+HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 
 
 @dataclass(frozen=True)
-class MoveSearch:
+class MoveSearch(Checked):
     """How derivations were searched for.
 
     Attributes:
@@ -225,25 +228,8 @@ class MoveSearch:
             one, beside the log probability of the moves.
     """
 
-    beam_width: int
-    head_weight: float = 0.0
-
-
-def search_of_moves(described) -> MoveSearch:
-    """The search that a file describes; an older one has no weight of heads.
-
-    Raises:
-        ValueError: if it cannot be one.
-    """
-    fields = {"head_weight": 0.0, **described} if isinstance(described, dict) else {}
-    right = {*fields} == {"beam_width", "head_weight"}
-    if right:
-        width, weight = fields["beam_width"], fields["head_weight"]
-        right = type(width) is int and 1 <= width <= MODEL_STEPS
-        right = right and type(weight) in (int, float) and 0 <= weight < 1e6
-    if not right:
-        raise ValueError("does not say how derivations were searched for")
-    return MoveSearch(**fields)
+    beam_width: Annotated[int, whole(1, MODEL_STEPS)]
+    head_weight: HeadWeight = 0.0  # as files have it that do not say so
 
 
 class MoveDecoder:

@@ -6,20 +6,20 @@ has both.
 
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search, search_of
-from keras_tagging.kinds.deriving import Deriving, DerivingByMoves, search_of_moves
+from keras_tagging.kinds.deriving import Deriving, DerivingByMoves, MoveSearch
 from keras_tagging.runtime.models import OnnxModel
 
 
 class OnnxDeriver(OnnxModel):
-    """Shared by both; `read_search` reads the search that the file describes."""
+    """Shared by both; `search_kind` is the search that the file describes."""
 
-    read_search = staticmethod(search_of)
+    search_kind = Search
 
     def __init__(self, session, described, threads=1):
         super().__init__(session, described, threads)
         self.tags = self.labels
         self.grammar = Grammar.from_dict(described.get("grammar"))
-        self.search: Search = self.read_search(described.get("search"))
+        self.search = search_of(described.get("search"), self.search_kind)
         self._inventories = dict.fromkeys(("tags", "tag_scores"), frozenset(self.tags))
 
 
@@ -35,7 +35,7 @@ class OnnxCCGParser(Deriving, OnnxDeriver):
 class OnnxShiftReduceParser(DerivingByMoves, OnnxDeriver):
     """A CCG parser by moves, as `ShiftReduceParser`: see there."""
 
-    read_search = staticmethod(search_of_moves)
+    search_kind = MoveSearch
 
     def derive(self, sentences, *, beta=None, nbest=None):
         """Find the derivations of sentences: see `ShiftReduceParser.derive`.

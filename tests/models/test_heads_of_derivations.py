@@ -9,8 +9,9 @@ from transitions.test_agreement import counted
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.ccg import Derivation, Grammar
+from keras_tagging.ccg.parsing import search_of
 from keras_tagging.data.records import sentence_of
-from keras_tagging.kinds.deriving import MoveDecoder, MoveSearch, search_of_moves
+from keras_tagging.kinds.deriving import MoveDecoder, MoveSearch
 from keras_tagging.metrics.derivations import brackets_of
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 
@@ -135,9 +136,9 @@ def test_files_keep_the_weight(model, onnx, tmp_path):
     model.save(tmp_path / "a.keras")
     again = keras_tagging.load(tmp_path / "a.keras")
     assert again.head_weight == onnx.search.head_weight == 100
-    assert search_of_moves({"beam_width": 3}) == MoveSearch(3, 0.0)
+    assert search_of({"beam_width": 3}, MoveSearch) == MoveSearch(3, 0.0)
     for wrong in (-1.0, "1", True, None, float("nan"), float("inf"), 1e7):
-        with pytest.raises(ValueError, match="how derivations were searched for"):
-            search_of_moves({"beam_width": 3, "head_weight": wrong})
+        with pytest.raises(ValueError, match="how derivations are searched for"):
+            search_of({"beam_width": 3, "head_weight": wrong}, MoveSearch)
         with pytest.raises(ValueError, match="head_weight"):
             again.head_weight = wrong

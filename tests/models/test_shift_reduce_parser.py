@@ -10,12 +10,12 @@ import keras_tagging
 from keras_tagging.architectures.shift_reduce_network import CELLS
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.ccg.auto import FRAGMENTS, Node
+from keras_tagging.ccg.parsing import search_of
 from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.deriving import (
     MoveDecoder,
     MoveSearch,
     heads_inside,
-    search_of_moves,
 )
 from keras_tagging.metrics.derivations import derivation_counts, scores_of
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
@@ -141,8 +141,8 @@ def test_moves_of_a_file_are_checked():
     ]
     assert not any(decoder.possible(array, real) for array in wrong)
     for wrong in (None, {}, {"beam_width": 0}, {"beam_width": True}, {"beam": 1}):
-        with pytest.raises(ValueError, match="how derivations were searched for"):
-            search_of_moves(wrong)
+        with pytest.raises(ValueError, match="how derivations are searched for"):
+            search_of(wrong, MoveSearch)
 
 
 def test_a_chart_has_what_the_beam_has_dropped(monkeypatch):
