@@ -141,7 +141,7 @@ def test_each_cell_of_a_stack_has_masks_of_its_own(own):
 )
 def test_one_training_step_equals_the_stock_layers(name):
     """Equal weights after SGD with the same seed: the gradient outside the loop is
-    that of the dropped h_{t-1}. One is compiled by XLA where there is one."""
+    that of the dropped h_{t-1}."""
     after = []
     for layer_class in (ProjectedRNN, keras.layers.RNN):
         cell = build(CELLS[name](seed=3, **RATES))
@@ -149,10 +149,9 @@ def test_one_training_step_equals_the_stock_layers(name):
         inputs = keras.Input((TIME, width(cell)))
         outputs = layer_class(cell, return_sequences=True)(inputs)
         model = keras.Model(inputs, outputs)
-        compiled = name == "gru" and keras.backend.backend() != "torch"
-        eagerly = name != "gru" and keras.backend.backend() == "tensorflow"
-        options = {"jit_compile": compiled, "run_eagerly": eagerly}
-        model.compile(keras.optimizers.SGD(1.0), "mse", **options)
+        # `test_projected_rnn` compiles such a step by XLA
+        eagerly = keras.backend.backend() != "jax"
+        model.compile(keras.optimizers.SGD(1.0), "mse", run_eagerly=eagerly)
         x = random_inputs(8, TIME, width(cell))
         model.train_on_batch(x, np.ones((8, TIME, UNITS), "float32"))
         after.append(cell.get_weights())
