@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from keras_tagging.data.named_columns import RESERVED
+from keras_tagging.data.named_columns import RESERVED, with_targets
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import find_cycle
@@ -13,7 +13,6 @@ from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.kinds.tagging import Tagging, lists_of
-from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
 from keras_tagging.utils import limits
 
@@ -26,6 +25,38 @@ STEP = 3
 #: the input of a tagger's file that says whether the best tags of each word are wanted;
 #: they are where it is not given, and earlier files lack it
 RANKED = "ranked"
+
+
+class Evaluated:
+    """A model without Keras that can be evaluated.
+
+    The class for a kind has `measured(sentences, **options)`, a dict of figures.
+    """
+
+    #: the tables of `keras-tagging evaluate`, and the options of `evaluate`
+    report_options: tuple[str, ...] = ()
+    lower_is_better: tuple[str, ...] = ()
+    #: the columns of labels that it learnt
+    column_names: tuple[str | None, ...] = ()
+
+    def evaluate(self, x, y=None, *, return_dict=False, **options):
+        """Evaluate the model on annotated sentences.
+
+        Args:
+            x: sentences with gold tags, trees or text.
+            y: for lists of words their tags, as in `fit` of the Keras model.
+            return_dict: whether to return a dict instead of the list of its values.
+            **options: for parsers, `punctuation` and `subtypes`.
+
+        Returns:
+            The figures of the Keras model, up to rounding; those of a tagger without
+            `oov_accuracy`, as the file does not tell which words training had.
+
+        Raises:
+            ValueError: if the annotation is missing.
+        """
+        figures = self.measured(with_targets(x, y, self.column_names), **options)
+        return figures if return_dict else [*figures.values()]
 
 
 class OnnxModel(Evaluated, Predictor):

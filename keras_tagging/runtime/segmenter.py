@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.kinds import Output
-from keras_tagging.runtime.evaluation import Evaluated
+from keras_tagging.runtime.models import Evaluated
 from keras_tagging.segmenting.characters import CharacterFeatures
 from keras_tagging.segmenting.multiword import MultiwordSplitter
 from keras_tagging.segmenting.segmentation import LABELS, Segmentation
