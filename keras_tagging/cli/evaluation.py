@@ -120,8 +120,6 @@ def evaluate(
         evaluate_pipeline(model, corpus, split, entities, reading, as_json)
         return
     refuse(f"{run} holds a {kind}, which has no", {"entities": entities})
-    if not hasattr(model, "report"):
-        refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
     set_beam(run, model, beam_width)
     options = refuse_others(run, model, tables.options)
     _, sentences = reading.split(corpus, split, **kind.reading)
@@ -212,10 +210,6 @@ def analyse(
         subtypes: nsubj:pass is not nsubj.
         rows: Rows to show of each table.
     """
-    if out is not None and out.is_dir():
-        raise ValueError(
-            f"{out} is a folder: --out is a file, such as {out}/report.html"
-        )
     model = load_model(run, beam_width)
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = refuse_others(run, model, counting)

@@ -137,10 +137,6 @@ def load_model(
             raise ValueError(
                 f"{run} was exported as ONNX: name the run that it came from"
             )
-        if beam_width is not None:
-            raise ValueError(
-                f"{run} was exported as ONNX, with its beam: no --beam-width"
-            )
         from keras_tagging import runtime
 
         return_large_blocks()
@@ -181,7 +177,7 @@ def set_beam(run: Path, model, beam_width: int | None) -> None:
     if beam_width is None:
         return
     if not hasattr(model, "beam_width"):
-        raise ValueError(f"{run} holds a {model.kind}, whose search has no beam")
+        raise ValueError(f"{run} holds a {model.kind} without a --beam-width to set")
     model.beam_width = beam_width
 
 

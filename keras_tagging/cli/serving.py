@@ -60,8 +60,6 @@ def export(
         written = ", ".join(name for name in model.parts if name not in left_out)
         show(f"Written to {out}: {written}")
         return
-    no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
-    refuse(no_pipeline, {"onnx": onnx})
     set_beam(run, model, beam_width)
     if "top_k" not in kind.options:
         refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})

@@ -76,7 +76,6 @@ def test_analyse_other_training_sentences(program, run_dir, corpus_dir, tmp_path
 
 def test_analyse_refuses(failing, run_dir, corpus_dir, tmp_path):
     args = ["analyse", run_dir, "--corpus", corpus_dir]
-    assert "--out is a file" in failing(*args, "--out", tmp_path)
     assert "has no --punctuation" in failing(*args, "--punctuation", "ptb")
     args[-1] = corpus_dir / "dev.conll"
     assert "has no dev sentences: give --split test" in failing(*args, "--split", "dev")

@@ -397,7 +397,7 @@ def test_export(trained, treebank, program, failing, loaded, tmp_path, monkeypat
         assert onnx == pytest.approx(keras, abs=1e-5) and len(onnx) > 4
     for options in (["--per-tag"], ["--beam-width", "2"]):
         error = failing("evaluate", served / "parser.onnx", *evaluated, *options)
-        assert f"has no {options[0]}" in error or "no --beam-width" in error
+        assert f"has no {options[0]}" in error or "without a --beam-width" in error
     assert "a pipeline: keras-tagging annotate" in failing("tag", served, text)
 
 
