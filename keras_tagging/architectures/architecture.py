@@ -177,10 +177,6 @@ class Settings(Mapping):
     def _check_words(self):
         """Refuses settings of words, or of their labels, that contradict each other."""
         start = getattr(self.task, "embeddings", None)
-        if start is None and not self.get("trainable", True):
-            raise ValueError(
-                "trainable=False is of embeddings=: random ones are to be trained"
-            )
         if start is not None and not self.features.words:
             raise ValueError("embeddings= are those of words: give words=True")
         if isinstance(self.task, TaggerSettings) and self.task.tags:

@@ -146,11 +146,6 @@ def embed_features(ids, letters, features, settings, seed, vector_dim=0):
     if window.window > 1 or window.window_gated or window.window_dropout:
         if window.window_over == "features":
             words, others = [*words, *others], []
-        if not words:
-            raise ValueError(
-                "a window over words needs words or vectors: switch words on, or set "
-                "window_over='features'"
-            )
         windows = ContextWindow(
             window.window,
             gated=window.window_gated,

@@ -25,17 +25,12 @@ class FeedForwardCell(RecurrentCell):
     Weights:
         kernel: `(features, units)`.
         bias: `(units,)`.
-
-    Raises:
-        ValueError: for `recurrent_dropout`, as nothing is recurrent.
     """
 
     gates = ("h",)
 
     def __init__(self, units, activation="relu", **kwargs):
         super().__init__(units, activation=activation, **kwargs)
-        if self.recurrent_dropout:
-            raise ValueError("recurrent_dropout: a FeedForwardCell reads no h_tm1")
 
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1])

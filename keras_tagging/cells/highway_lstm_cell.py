@@ -3,7 +3,6 @@ from keras import ops
 
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.layered_cell import LayeredCell
-from keras_tagging.cells.recurrent_cell import forget_start
 from keras_tagging.cells.splitting import split
 
 
@@ -47,9 +46,6 @@ class HighwayLSTMCell(LayeredCell):
         depth_kernel: `(features, units)`, W_d.
         depth_recurrent, depth_below, depth_bias: `(units,)`: w_c, w_l, b_d.
         peephole_i, peephole_f, peephole_o: `(units,)`.
-
-    Raises:
-        ValueError: for both `forget_bias` and `unit_forget_bias`.
     """
 
     gates = ("i", "f", "o", "s")
@@ -68,7 +64,7 @@ class HighwayLSTMCell(LayeredCell):
         self.could_read = depth_gate
         self.depth_gate = depth_gate and self.appended_inputs
         self.peepholes = peepholes
-        self.forget_bias = forget_start(forget_bias, unit_forget_bias)
+        self.forget_bias = 1.0 if unit_forget_bias else forget_bias
         self.reads = ("below_cell",) if self.depth_gate else ()
 
     def build(self, input_shape):

@@ -24,9 +24,8 @@ class LayeredCell(RecurrentCell):
         **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
 
     Raises:
-        ValueError: when built, if no features are left for the layer input; in the
-            list of `keras.layers.RNN([...])`, which hands a cell the output of the
-            cell before it and nothing else.
+        ValueError: when built in the list of `keras.layers.RNN([...])`, which hands a
+            cell the output of the cell before it and nothing else.
     """
 
     # does the cell, as it is set, read anything appended?
@@ -42,22 +41,14 @@ class LayeredCell(RecurrentCell):
         Raises:
             ValueError: see the class.
         """
-        name = type(self).__name__
         # `path` is that of the layers around: Keras names the one it makes of a list
         lacks = self.could_read and not self.appended_inputs
         if lacks and "stacked_rnn_cells" in (self.path or ""):
             raise ValueError(
-                f"RNN([...]) cannot hand {name} what it reads of lower layers: give "
-                "RNN(SkipStackCell([...])), or switch the cell's skips off"
+                f"RNN([...]) cannot hand {type(self).__name__} what it reads of lower "
+                "layers: give RNN(SkipStackCell([...])), or switch its skips off"
             )
-        features = input_shape[-1] - len(self.reads) * self.units
-        if features < 1:
-            raise ValueError(
-                f"{name} reads the layer input and then "
-                f"{' and '.join(self.reads)} of units={self.units}, concatenated: "
-                f"{input_shape[-1]} features are too few"
-            )
-        return features
+        return input_shape[-1] - len(self.reads) * self.units
 
     def split_inputs(self, inputs):
         """The layer input, then what `reads` names; `inputs` `(..., features)`."""

@@ -89,18 +89,11 @@ class LSTM(Checked):
 class CoupledLSTM(LSTM):
     """Options of an LSTM, or :class:`keras_tagging.cells.CoupledLSTMCell`.
 
-    That of Lample et al. (2016), :cite:`lample2016`, has no gate f.
+    That of Lample et al. (2016), :cite:`lample2016`, has no gate f, and its gates read
+    the cell: `forget_bias` and `peepholes` change nothing there.
     """
 
     coupled: bool = False
-
-    def __post_init__(self):
-        check_fields(self)
-        if self.coupled and (self.forget_bias or self.peepholes):
-            raise ValueError(
-                "coupled=True has no gate f, and its gates read the cell in any case: "
-                "leave out forget_bias= and peepholes="
-            )
 
     def __call__(self, units, *, seed=None, **initializers):
         if not self.coupled:

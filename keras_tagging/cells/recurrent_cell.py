@@ -53,10 +53,6 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         **kwargs: the regularizers and constraints of
             :class:`keras_tagging.cells.RegularizedLayer`, `name`, `dtype`,
             `trainable`.
-
-    Raises:
-        ValueError: for an `activity_regularizer`, which belongs to the layer around the
-            cell.
     """
 
     gates = ()
@@ -77,10 +73,6 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         seed=None,
         **kwargs,
     ):
-        if kwargs.get("activity_regularizer") is not None:
-            raise ValueError(
-                "activity_regularizer has no effect in a cell: give it to the RNN layer"
-            )
         super().__init__(**kwargs)
         self.units = self.state_size = self.output_size = units
         self.activation = keras.activations.get(activation)
@@ -218,16 +210,3 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         names += ("kernel_initializer", "recurrent_initializer", "bias_initializer")
         names += ("dropout", "recurrent_dropout", "seed")
         return {**super().get_config(), **config_of(self, *names)}
-
-
-def forget_start(forget_bias, unit_forget_bias):
-    """Where the bias of the forget gate starts, by either of two keywords.
-
-    Raises:
-        ValueError: if both are given.
-    """
-    if unit_forget_bias and forget_bias:
-        raise ValueError(
-            f"unit_forget_bias=True is forget_bias=1, not {forget_bias}: give one"
-        )
-    return 1.0 if unit_forget_bias else forget_bias

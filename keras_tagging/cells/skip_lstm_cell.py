@@ -4,7 +4,7 @@ from keras import ops
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import SkipLSTM
-from keras_tagging.cells.recurrent_cell import MAPPINGS, forget_start
+from keras_tagging.cells.recurrent_cell import MAPPINGS
 from keras_tagging.cells.splitting import split
 
 
@@ -75,8 +75,7 @@ class SkipLSTMCell(LayeredCell):
         gate_bias: `(units,)`, of these two.
 
     Raises:
-        ValueError: for an unknown choice, a gate where nothing is to be gated, or both
-            `forget_bias` and `unit_forget_bias`.
+        ValueError: for an unknown choice, or a gate where nothing is to be gated.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class SkipLSTMCell(LayeredCell):
         unit_forget_bias=False,
         **kwargs,
     ):
-        forget_bias = forget_start(forget_bias, unit_forget_bias)
+        forget_bias = 1.0 if unit_forget_bias else forget_bias
         SkipLSTM(skip=skip, gate=gate, mapping=mapping, forget_bias=forget_bias)
         super().__init__(units, **kwargs)
         self.state_size = [units, units]

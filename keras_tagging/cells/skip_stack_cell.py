@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import DropoutRNNCell, RecurrentCell
+from keras_tagging.cells.recurrent_cell import DropoutRNNCell
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -30,15 +30,11 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
         The output of the highest cell, and the list of all new states.
 
     Raises:
-        ValueError: for a cell that is no `RecurrentCell`, or lacks the state that
-            another reads; when built, if layer 2 skips from an input that has not
-            `units` features.
+        ValueError: when built, if layer 2 skips from an input that has not `units`
+            features.
     """
 
     def __init__(self, cells, dtype=None, **kwargs):
-        for cell in cells:
-            if not isinstance(cell, RecurrentCell):
-                raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
         super().__init__(dtype=dtype or cells[0].dtype_policy, **kwargs)
         # Only the configurations are kept: the given cells themselves are never built.
         self.cell_configs = [keras.saving.serialize_keras_object(c) for c in cells]
@@ -46,15 +42,6 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
             type(cell).from_config(cell.for_layer(layer))
             for layer, cell in enumerate(cells, 1)
         ]
-        sources = {"below_cell": 1, "skip_cell": 2}
-        for layer, cell in enumerate(self.cells):
-            for name in set(cell.reads) & set(sources):
-                source = self.cells[layer - sources[name]]
-                if len(source.state_sizes) < 2:
-                    raise ValueError(
-                        f"{type(cell).__name__} reads the second state of layer "
-                        f"{layer + 1 - sources[name]}: {type(source).__name__} has one"
-                    )
         # the highest first: on JAX a masked step of Keras repeats states[0]
         self.state_size = [
             size for cell in reversed(self.cells) for size in cell.state_sizes

@@ -146,10 +146,8 @@ def compare(
     sentences = first[0].annotated(_sentences(corpus, split, derived))
     figure = figure or _default_figure(first[0])
     check_known("figure", figure, kinds.of(first[0]).figures)
-    if figure in ("word", "sent") and beta is None:
-        raise ValueError(f"{figure} needs a level: beta=0.075 or another")
-    if beta is not None and figure not in ("word", "sent"):
-        raise ValueError(f"{figure} has no levels, so no beta: word and sent have them")
+    if (figure in ("word", "sent")) != (beta is not None):
+        raise ValueError("beta= is a level, such as 0.075, of word or sent alone")
     finest = "tokens" if figure in BY_TOKENS else "sentences"
     units = units or finest
     if units not in ("sentences", finest):

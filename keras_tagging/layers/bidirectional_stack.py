@@ -3,7 +3,6 @@ from keras import ops
 
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseed
-from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
@@ -58,9 +57,9 @@ class BidirectionalStack(keras.layers.Layer):
         `return_directions`, a pair: this output and the directions, of equal shape.
 
     Raises:
-        ValueError: for a cell that is no `RecurrentCell`, an unknown `merge` or
-            `input_layer`, if `dropout` has not `num_layers` entries, or if layer 2
-            skips from an input that has not `units` features.
+        ValueError: for an unknown `merge` or `input_layer`, if `dropout` has not
+            `num_layers` entries, or if layer 2 skips from an input that has not
+            `units` features.
     """
 
     def __init__(
@@ -75,8 +74,6 @@ class BidirectionalStack(keras.layers.Layer):
         variational=False,
         **kwargs,
     ):
-        if not isinstance(cell, RecurrentCell):
-            raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
         check_choice("merge", merge, ("top", "layer"))
         check_choice("input_layer", input_layer, ("tanh", "linear", None))
         rates = dropout

@@ -111,7 +111,7 @@ class ChunkDecoder(keras.layers.Layer):
         `(batch, time)` int32 tag ids, 0 where masked.
 
     Raises:
-        ValueError: for tags that are not those of chunks, or another number of them.
+        ValueError: for tags that are not those of chunks.
     """
 
     def __init__(self, tags, scheme=None, from_logits=False, dtype="float32", **kwargs):
@@ -121,10 +121,6 @@ class ChunkDecoder(keras.layers.Layer):
         self.scheme = scheme
         self.from_logits = from_logits
         self._penalties = chunk_penalties(self.tags, scheme)
-
-    def build(self, input_shape):
-        if input_shape[-1] != len(self.tags):
-            raise ValueError(f"{input_shape[-1]} scores for {len(self.tags)} tags")
 
     def call(self, inputs, mask=None, training=False):
         scores = ops.cast(inputs, self.compute_dtype)

@@ -154,10 +154,6 @@ class CRFLoss(keras.losses.Loss):
             )
         crf.has_loss = True
         y_true = of_tokens(ops.convert_to_tensor(y_true))
-        if len(y_true.shape) != 2:
-            raise ValueError(
-                f"CRFLoss reads tag ids (batch, time), not {tuple(y_true.shape)}"
-            )
         tags = ops.cast(y_true, "int32")
         scores, mask = scores_and_mask(ops.convert_to_tensor(y_pred))
         unknown = refuse_unknown_ids(tags, mask, num_tags)
@@ -309,9 +305,8 @@ class CRF(keras.layers.Layer):
         end: e, `(num_tags,)`.
 
     Raises:
-        ValueError: for `constrained` without `tags`, tags that are not those of chunks,
-            or a number of scores other than that of the tags; in training if another
-            loss than `loss` has read the output.
+        ValueError: for `constrained` without `tags`, or tags that are not those of
+            chunks; in training if another loss than `loss` has read the output.
     """
 
     def __init__(
@@ -353,11 +348,6 @@ class CRF(keras.layers.Layer):
 
     def build(self, input_shape):
         num_tags = self.num_tags or input_shape[-1]
-        if self.tags and len(self.tags) != num_tags:
-            raise ValueError(
-                f"{num_tags} scores for {len(self.tags)} tags: give num_tags="
-                f"{len(self.tags)} for a linear layer"
-            )
         if self.num_tags:
             shape = input_shape[-1], num_tags
             self.kernel = self.add_weight(shape, self.kernel_initializer, name="kernel")

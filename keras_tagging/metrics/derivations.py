@@ -61,8 +61,6 @@ def derivation_counts(
     Raises:
         ValueError: if there is none, or two do not have the same number of words.
     """
-    if not gold or len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} gold and {len(predicted)} predicted derivations")
     rows = {name: [] for name in DerivationScores._fields}
     for number, (right, derivation) in enumerate(zip(gold, predicted, strict=True), 1):
         if derivation is not None and len(derivation) != len(right):

@@ -159,15 +159,10 @@ class Ensemble(SentenceCalls):
 
         Raises:
             FileExistsError: if it holds an ensemble, and `overwrite` is false.
-            ValueError: if it is a file's name, or another process saves there.
+            ValueError: if another process saves there.
             OSError: if it cannot be written.
         """
         folder = Path(filepath)
-        if folder.is_file() or folder.suffix == ".keras":
-            raise ValueError(
-                f"{folder}: an ensemble is saved in a folder, which is no file and has "
-                "no suffix .keras"
-            )
         if (folder / ENSEMBLE).exists() and not overwrite:
             raise FileExistsError(f"{folder} has an ensemble: give overwrite=True")
         # other files are the user's own

@@ -99,8 +99,6 @@ def load_vectors(
             remedy.
         OSError: if the file cannot be opened.
     """
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit is {limit}; it must be at least 1, or None for all")
     path = find_named(path, VECTORS)
     encoding = "utf-8" if encoding is None else encoding
     forms = None if vocabulary is None else _forms(vocabulary, normalise)
@@ -160,8 +158,6 @@ def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
 def _forms(vocabulary: Words, normalise: Normalise) -> dict[str, tuple[str, ...]]:
     """The forms by which each word is looked up."""
     names = sorted(count_words(vocabulary))
-    if not names:
-        raise ValueError("the vocabulary has no words: give None for all vectors")
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
     return {each[0]: tuple(dict.fromkeys(each)) for each in forms}
 
@@ -203,8 +199,6 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
         what = f"{path}: gensim cannot load it ({error}): save it again"
         raise ValueError(what) from error
     keyed = getattr(loaded, "wv", loaded)
-    if not isinstance(keyed, KeyedVectors):
-        raise ValueError(f"{path}: holds a {type(keyed).__name__}, not word vectors")
     whole = composed(keyed)
     whole = WordVectors(whole.words[:limit], whole.matrix[:limit])
     if forms is None:

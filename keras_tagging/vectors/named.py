@@ -11,7 +11,6 @@ recipe "best" takes what is installed for the language of a corpus.
 import contextlib
 import json
 import logging
-import re
 import socket
 import sys
 from collections.abc import Collection, Mapping
@@ -247,8 +246,6 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
     """
     if language == "":
         return LanguageWords()
-    if not isinstance(language, str) or not re.fullmatch("[a-z]{2,3}", language):
-        raise ValueError(f"language={language!r}: give a code of ISO 639, such as 'en'")
     names, title, versions = {}, language, {}
     for group, keyword in ((VECTORS, "vectors"), (CLASSES, "word_classes")):
         offers = {}

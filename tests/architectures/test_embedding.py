@@ -128,11 +128,6 @@ def test_initializers_are_those_of_the_tables_and_the_gates():
             assert table.std() == pytest.approx(sigma, rel=0.05)
 
 
-def test_a_window_over_words_needs_words():
-    with pytest.raises(ValueError, match="over words needs words or vectors"):
-        network(adapted(words=False), window=3)
-
-
 @pytest.mark.parametrize("variational", [False, True])
 def test_variational_dropout_drops_the_same_inputs_of_all_tokens(variational):
     features, settings = adapted(), architecture("bigru").settings(word_dim=40)

@@ -108,7 +108,6 @@ def test_the_best_recipe_changes_the_fast_one(name):
             "a list holds no word vectors",
         ),
         ({"embeddings": "v", "words": False}, "are those of words: give words=True"),
-        ({"trainable": False}, "^trainable=False is of embeddings="),
     ],
 )
 def test_wrong_values_are_told_by_build(overrides, message):

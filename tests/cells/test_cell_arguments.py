@@ -99,13 +99,6 @@ def test_impossible_settings_are_named(cell_class, settings, message):
         cell_class(**{"units": UNITS, **settings})
 
 
-@pytest.mark.parametrize("width", [3, 4])
-def test_input_without_the_skipped_output_is_refused(width):
-    cell = SkipLSTMCell(4, appended_inputs=True)
-    with pytest.raises(ValueError, match=f"concatenated: {width} features are too few"):
-        keras.layers.RNN(cell).build((2, 5, width))
-
-
 # A cell that reads other layers has to be told that they are appended to its input
 
 READING = [name for name, case in CASES.items() if make(case).reads]

@@ -161,22 +161,6 @@ def test_one_training_step_equals_the_stock_layers(name):
 
 
 @pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "make_cell, message",
-    [
-        (lambda: FeedForwardCell(UNITS, recurrent_dropout=0.1), "reads no h_tm1"),
-        (
-            lambda: SkipLSTMCell(UNITS, forget_bias=2.0, unit_forget_bias=True),
-            "unit_forget_bias=True is forget_bias=1, not 2.0: give one",
-        ),
-    ],
-)
-def test_impossible_settings_are_named(make_cell, message):
-    with pytest.raises(ValueError, match=message):
-        make_cell()
-
-
-@pytest.mark.one_backend
 @pytest.mark.parametrize("cell_class", [SkipLSTMCell, HighwayLSTMCell])
 def test_unit_forget_bias_is_a_forget_bias_of_one(cell_class):
     cell = cell_class(UNITS, unit_forget_bias=True)

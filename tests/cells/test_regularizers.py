@@ -60,8 +60,6 @@ def test_training_keeps_to_them():
 
 
 def test_the_output_is_regularized_by_the_layer():
-    with pytest.raises(ValueError, match="give it to the RNN layer"):
-        GRUCell(UNITS, activity_regularizer="l2")
     layer = ProjectedRNN(GRUCell(UNITS), activity_regularizer="l2")
     layer(random_inputs(2, TIME, FEATURES))
     assert ops.convert_to_numpy(sum(layer.losses)) > 0

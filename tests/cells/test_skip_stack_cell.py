@@ -104,19 +104,6 @@ def test_dtype_is_that_of_the_cells():
 
 
 @pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "cells, message",
-    [
-        ([keras.layers.LSTMCell(UNITS)], "LSTMCell is no RecurrentCell"),
-        ([GRUCell(UNITS), *make_cells("highway-lstm", 1)], "GRUCell has one"),
-    ],
-)
-def test_impossible_cells_are_named(cells, message):
-    with pytest.raises(ValueError, match=message):
-        SkipStackCell(cells)
-
-
-@pytest.mark.one_backend
 def test_input_of_another_width_cannot_be_skipped_from():
     with pytest.raises(ValueError, match="has 3 features, not units=4: put a Dense"):
         make_layer("outputs-joint", features=FEATURES)

@@ -130,11 +130,10 @@ def test_what_is_refused(failing, models, run_dir, corpus_dir):
     assert f"{a} holds a tagger, which has no --punctuation" in compared(
         a, b, "--punctuation", "ptb"
     )
-    assert "accuracy has no levels" in compared(a, b, "--beta", "0.5")
+    assert "beta= is a level" in compared(a, b, "--beta", "0.5")
     assert "sent is tested by sentences, not by tokens" in compared(
         a, b, "--figure", "sent", "--beta", "0.5", "--units", "tokens"
     )
-    assert "word needs a level: beta=0.075" in compared(a, b, "--figure", "word")
     err = compared(a, b, "--figure", "acuracy")
     assert "unknown figure 'acuracy'; did you mean 'accuracy'" in err
 

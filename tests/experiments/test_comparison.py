@@ -267,7 +267,7 @@ def test_what_cannot_be_compared(tagger, chunker, parser, sentences, treebank):
         compare(tagger, parser, sentences)
     with pytest.raises(ValueError, match="nothing to compare"):
         compare(tagger, tagger, Corpus([], test=sentences), split="dev")
-    with pytest.raises(ValueError, match="accuracy has no levels"):
+    with pytest.raises(ValueError, match="beta= is a level"):
         compare(tagger, tagger, sentences, beta=0.1)
     with pytest.raises(ValueError, match="las is tested by sentences"):
         compare(parser, parser, treebank, units="tokens")

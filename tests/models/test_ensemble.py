@@ -194,8 +194,6 @@ def test_saved_and_loaded(ensemble, folder):
     assert loaded.tag(SENTENCES) == ensemble.tag(SENTENCES)
     with pytest.raises(FileExistsError):
         ensemble.save(folder, overwrite=False)
-    with pytest.raises(ValueError, match="saved in a folder"):
-        ensemble.save(folder / "ensemble.keras")
 
 
 def test_damaged_folders(folder, tmp_path):

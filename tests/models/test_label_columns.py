@@ -239,10 +239,6 @@ def test_a_saved_model_is_the_same(model, tmp_path):
 
 
 CONFIGS = {
-    "a scheme of no column": (
-        lambda c: c | {"chunk_scheme": {"pos": "iob2"}},
-        "chunk schemes of 'pos', which are no columns",
-    ),
     "no such scheme": (lambda c: c | {"chunk_scheme": {"feats": "x"}}, "chunk_scheme"),
     "no inventory": (
         lambda c: c | {"vocabularies": {**c["vocabularies"], "tags:upos": []}},

@@ -100,15 +100,13 @@ def export(
 
     Raises:
         ValueError: if there is no such format, `path` exists and is not a SavedModel,
-            or does not end in .onnx, `top_k` is below 1, `int8` is for another format
+            or does not end in .onnx, `int8` is for another format
             or a model without recurrent layers, or ONNX cannot compute what the model
             does.
         ImportError: if the package onnx is needed and not installed.
     """
     path = Path(path)
     check_known("format", format, TITLES)
-    if top_k < 1:
-        raise ValueError(f"top_k={top_k}: give 1 or more")
     onnx = format == "onnx"
     if not (kinds.of(model).graph if onnx else hasattr(model, "serving")):
         raise ValueError(

@@ -83,8 +83,6 @@ def restored_columns(
     """
     if not isinstance(schemes, Mapping):
         schemes = {} if schemes is None else {None: schemes}
-    if set(schemes) - set(names):
-        raise ValueError(f"chunk schemes of {some(schemes)}, which are no columns")
     named = ((name, vocabularies[vocabulary_of(name)]) for name in names)
     return tuple(
         LabelColumn.stored(name, list(labels), schemes.get(name))
