@@ -151,6 +151,8 @@ def analyse(
     if hasattr(model, "column"):
         model = model.column(None)
     sentences, train = list(sentences), list(train or ())
+    if not any(map(len, sentences)):
+        raise ValueError("there is nothing to analyse: the sentences have no tokens")
     tokens, figures = kind.at("analysis")(model, sentences, **counting)
     if not len(tokens):
         raise ValueError("there is nothing to analyse: no token counts")

@@ -164,7 +164,7 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
         ({}, "x", "no gate x: known are i, f, o, j"),
         ({"system": "swap"}, "all", "build both with the same system="),
         ({"name": "gru-parser"}, "j", "no gate j: known are z, r, h"),
-        ({"units": 9}, "all", "shape"),
+        ({"units": 9}, "all", "differ in size"),
     ],
 )
 def test_parsers_that_do_not_fit(ffn, options, gates, message):

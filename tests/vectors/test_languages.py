@@ -46,9 +46,6 @@ def test_a_card_names_the_language(offers):
     assert installed_for("en") == TINY
     assert installed_for("fr") == LanguageWords("fr", "petit", None, {"petit": "1"})
     assert not installed_for("de") and not installed_for("")
-    for code in ("English", "e", 3):
-        with pytest.raises(ValueError, match=f"language={code!r}: give a code"):
-            installed_for(code)
     with pytest.raises(ValueError, match="language='de': no word vectors .* install"):
         installed_for("de", required=True)
     offers[VECTORS]["more"] = offer("1", "en")

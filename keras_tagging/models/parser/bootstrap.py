@@ -62,6 +62,8 @@ def bootstrap(parser, ffn, gates="all") -> None:
     pairs += [
         (getattr(parser.scorer, name), getattr(ffn.scorer, name)) for name in names
     ]
+    if any(target.shape != value.shape for target, value in pairs):
+        raise ValueError("the parsers differ in size: give both the same sizes")
     for target, value in pairs:
         target.assign(value)
     for name, constant in (("kernel", 0.0), ("bias", 1.0)):
