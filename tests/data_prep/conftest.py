@@ -1,5 +1,6 @@
 """Running the scripts of data_prep as their users do."""
 
+import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -15,6 +16,14 @@ def load_script(name):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def samples():
+    """The folder of real corpora, where there is one."""
+    if "KERAS_TAGGING_DATA" not in os.environ:
+        pytest.skip("KERAS_TAGGING_DATA is not set")
+    return Path(os.environ["KERAS_TAGGING_DATA"])
 
 
 @pytest.fixture

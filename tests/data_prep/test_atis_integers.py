@@ -3,7 +3,6 @@ import json
 import os
 import pickle
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,12 +238,9 @@ def test_errors_name_the_file_in_one_line(refused, content, message):
     assert message in refused(content)
 
 
-@pytest.mark.skipif(
-    "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"
-)
-def test_the_real_one(run, tmp_path):
+def test_the_real_one(run, samples, tmp_path):
     """Beside it lie its words, classes and labels as text."""
-    source = Path(os.environ["KERAS_TAGGING_DATA"], "atis-classes")
+    source = samples / "atis-classes"
     assert run("atis_integers", source / "atis.fold0.pkl.gz", tmp_path / "out")[0] == 0
     for split, name in (("train", "train"), ("dev", "valid"), ("test", "test")):
         rows = (source / f"fold0.{name}.tsv").read_text("utf-8").split("\n")

@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import pytest
 
 from keras_tagging import load_corpus
@@ -105,11 +102,8 @@ def test_malformed_sentences_stop_or_are_left_out(
     assert kept == (19 if kind == "xml" else 10)
 
 
-@pytest.mark.skipif(
-    "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"
-)
-def test_the_real_format(run, tmp_path):
-    source = Path(os.environ["KERAS_TAGGING_DATA"], "ftb-format")
+def test_the_real_format(run, samples, tmp_path):
+    source = samples / "ftb-format"
     code, told, _ = run("ftb", source, tmp_path / "out", "--skip-malformed")
     assert code == 0 and told.count("left out: ") == 5
     parts = [part for _, part in load_corpus(tmp_path / "out").splits()]

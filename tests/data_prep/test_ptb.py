@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import pytest
 
 import keras_tagging
@@ -103,37 +100,18 @@ def test_parsing(stanford, tmp_path, run, escapes):
     assert sentence.columns["deprel"] == ["nsubj", "root", "punct"]
 
 
-def changed(old, new):
-    def change(path):
-        text = path.read_text("utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new), "utf-8")
-
-    return change
+def test_an_error_leaves_no_files(stanford, failing):
+    path = stanford / "22.conllx"
+    path.write_text(path.read_text("utf-8").replace("0\troot", "1\troot"), "utf-8")
+    error = failing("ptb", stanford, "--task", "parsing")
+    assert "22.conllx:1: no word is the" in error
 
 
-def removed(path):
-    path.unlink()
-
-
-@pytest.mark.parametrize(
-    ("task", "change", "message"),
-    [
-        ("tagging", removed, "no file holds section 20 (dev); name the folder"),
-        ("parsing", removed, "no file holds section 22 (dev)"),
-        ("parsing", changed("\t0\troot", "\t1\troot"), "22.conllx:1: no word is the"),
-    ],
-)
-def test_errors_leave_no_files(disc, stanford, failing, task, change, message):
-    tree = disc / "parsed" / "mrg" / "wsj" / "20" / "wsj_2001.mrg"
-    change(tree if task == "tagging" else stanford / "22.conllx")
-    source = disc if task == "tagging" else stanford
-    assert message in failing("ptb", source, "--task", task)
-
-
-def test_a_part_and_malformed_sentences(disc, tmp_path, run):
-    changed("1\\/2", "")(disc / "parsed" / "mrg" / "wsj" / "20" / "wsj_2001.mrg")
-    removed(disc / "parsed" / "mrg" / "wsj" / "24" / "wsj_2401.mrg")
+def test_a_part_and_malformed_sentences(disc, tmp_path, run, failing):
+    folder = disc / "parsed" / "mrg" / "wsj"
+    (folder / "24" / "wsj_2401.mrg").unlink()
+    assert "no file holds section 24 (test)" in failing("ptb", disc)
+    (folder / "20" / "wsj_2001.mrg").write_text("( (NN a) (CD ))\n", "utf-8")
     options = ["--partial", "--skip-malformed"]
     code, told, _ = run("ptb", disc, tmp_path / "out", *options)
     assert code == 0
@@ -142,17 +120,12 @@ def test_a_part_and_malformed_sentences(disc, tmp_path, run):
     assert splits(tmp_path / "out") == expected
 
 
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
 @pytest.mark.parametrize(
     ("format", "sizes"), [("mrg", (3914, 94084, 45)), ("pos", (3928, 94200, 45))]
 )
-def test_the_real_sample(tmp_path, run, format, sizes):
-    source = Path(DATA, "ptb-sample")
+def test_the_real_sample(tmp_path, run, samples, format, sizes):
     options = ["--partial", "--format", format]
-    assert run("ptb", source, tmp_path / "out", *options)[0] == 0
+    assert run("ptb", samples / "ptb-sample", tmp_path / "out", *options)[0] == 0
     train = keras_tagging.load_corpus(tmp_path / "out").train
     tags = {tag for sentence in train for tag in sentence.tags}
     assert (len(train), sum(map(len, train)), len(tags)) == sizes

@@ -73,7 +73,8 @@ def test_nothing_is_written_if_a_split_fails(tmp_path, is_there):
     assert not list(out.glob(".*"))
 
 
-def test_a_folder_that_is_not_empty_is_refused(tmp_path):
+@pytest.mark.parametrize("way", ["", "missing/.."])
+def test_a_folder_that_is_not_empty_is_refused(tmp_path, way):
     (tmp_path / "notes.txt").write_text("mine")
 
     def never():
@@ -81,7 +82,7 @@ def test_a_folder_that_is_not_empty_is_refused(tmp_path):
         yield
 
     with pytest.raises(CorpusError) as caught:
-        write_splits(tmp_path, {"train": never()})
+        write_splits(tmp_path / way, {"train": never()})
     told = str(caught.value)
     assert told.startswith(f"{tmp_path}: the folder is not empty (notes.txt); name ")
     assert files(tmp_path) == {"notes.txt": "mine"}
