@@ -1,11 +1,9 @@
 import io
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.data import Sentence, read
-from keras_tagging.data.formats.brackets import unescaped
 from keras_tagging.data.normalisation import to_nfc
 
 MRG = r"""
@@ -14,7 +12,7 @@ MRG = r"""
     (PRN (-LRB- -LRB-) (CD 1\/2) (-RRB- -RRB-) )
     (VP (VBG|NN sitting) (ADVP|PRT (-NONE- *T*-2) (RP down) ))
     (. .) ))
-( (X (SYM \*) ))
+( (X (SYM \*) (SYM \*\*) (CD 1\/2\/3) (: --) (NN a\b) ))
 """
 POS = r"""*x*1 about the file *x*
 
@@ -39,11 +37,12 @@ def test_words_of_trees():
     first, second = sentences(MRG, "mrg")
     assert first.tokens == ["The", "cat", "(", "1/2", ")", "sitting", "down", "."]
     assert first.tags == ["DT", "NN", "-LRB-", "CD", "-RRB-", "VBG", "RP", "."]
-    assert second == Sentence(["*"], ["SYM"])
+    assert second.tokens == ["*", "**", "1/2/3", "--", r"a\b"]
+    assert second.tags == ["SYM", "SYM", "CD", ":", "NN"]
     first, second = sentences(MRG, "mrg", unescape=False, all_tags=True)
     assert first.tokens[2:5] == ["-LRB-", r"1\/2", "-RRB-"]
     assert first.tags[5] == "VBG|NN"
-    assert second.tokens == [r"\*"]
+    assert second.tokens[0] == r"\*"
 
 
 def test_tagged_text():
@@ -72,20 +71,6 @@ def test_other_roots_and_trees_of_one_line():
 
 def test_a_sentence_of_traces_is_empty():
     assert sentences("( (S (-NONE- *)))\n", "mrg") == [Sentence([], [])]
-
-
-@pytest.mark.parametrize(
-    ("word", "text"),
-    [
-        ("-LRB-", "("),
-        (r"1\/2\/3", "1/2/3"),
-        (r"\*\*", "**"),
-        ("--", "--"),
-        (r"a\b", r"a\b"),
-    ],
-)
-def test_escapes(word, text):
-    assert unescaped(word) == text
 
 
 checked = settings(max_examples=30, deadline=None, database=None)

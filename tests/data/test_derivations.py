@@ -1,5 +1,5 @@
 import io
-import random
+import itertools
 import re
 
 import pytest
@@ -130,24 +130,11 @@ def heads_by_definition(node, numbers, heads):
     return found[node.head]
 
 
-def test_heads_against_the_definition():
-    rng = random.Random(3)
-
-    def tree(size):
-        if size == 1:
-            leaf = Leaf("N", "A", "B", "w", "N")
-            return Node("NP", 0, (leaf,)) if rng.random() < 0.3 else leaf
-        left = rng.randint(1, size - 1)
-        return Node("X", rng.randint(0, 1), (tree(left), tree(size - left)))
-
-    for _ in range(50):
-        root = tree(rng.randint(1, 12))
-        heads = {}
-        top = heads_by_definition(root, iter(range(1, 13)), heads)
-        heads[top] = 0
-        count = len(in_order(root))
-        expected = [heads[word] for word in range(1, count + 1)]
-        assert Derivation(root).heads() == expected
+@given(nodes)
+def test_heads_against_the_definition(root):
+    heads = {}
+    heads[heads_by_definition(root, itertools.count(1), heads)] = 0
+    assert Derivation(root).heads() == [heads[word] for word in sorted(heads)]
 
 
 def test_depth_is_no_limit():

@@ -31,13 +31,6 @@ MALFORMED = [
     ("atis", "BOS a EOS\tO O O\nBOS a EOS\tO O\n", 2, "3 words but 2", 1),
     ("atis", "BOS a EOS\tO O O\nBOS a EOS O\n", 2, "no words betw", 1),
     ("atis", "a EOS\tO O\n", 1, "between BOS and EOS", 0),
-    (
-        "ctf",
-        "1 |S0 1:1 |# a |S2 1:1 |# N\na\n1 |S0 1:1 |# a |S2 1:1 |# N\n",
-        2,
-        "no sentence number",
-        0,
-    ),
     ("ctf", "1 |S0 1:1 |# a |S2 1:1 |# N\n2 |S0 1:1 |# a\n", 2, "no field S2 or L", 1),
     ("ctf", "1 |CW 1:1 |L 3:1\n", 1, "'1:1' has no comment", 0),
     ("jsonl", '{"tokens": []}\n{"tokens": ["a"\n', 2, "not JSON", 1),

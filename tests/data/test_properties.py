@@ -97,20 +97,20 @@ def test_conll_refuses_what_would_change(sentences):
         assert not filled or read_rows(text, filled) == filled
 
 
-# A file's sentences, of which `conll` would lose something.
-LOST = {
-    "a comment": [Sentence(["# x", "y"], ["N", "N"])],
-    "a comment, later": [Sentence(["x"], ["N"]), Sentence(["## y"], ["N"])],
-    "a byte order mark": [Sentence([], []), Sentence(["\ufeffx"], ["N"])],
-    "a carriage return": [Sentence(["x"], ["N\r"])],
-    "a row of blanks": [Sentence([" "], [" "])],
-}
-
-
-@pytest.mark.parametrize("case", LOST)
-def test_conll_refuses(case):
+@pytest.mark.parametrize(
+    "first, word, tag",
+    [
+        ([], "# x", "N"),
+        (["x"], "## x", "N"),
+        ([], "\ufeffx", "N"),
+        (["x"], "x", "N\r"),
+        (["x"], " ", " "),
+    ],
+)
+def test_conll_refuses(first, word, tag):
+    sentences = [Sentence(first, ["N"] * len(first)), Sentence([word], [tag])]
     with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl'"):
-        written(LOST[case], "conll")
+        written(sentences, "conll")
 
 
 @checked
