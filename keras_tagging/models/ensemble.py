@@ -193,7 +193,7 @@ class Ensemble(SentenceCalls):
         models = []
         for name, about in _listed(folder).items():
             path = folder / name
-            models.append(read(path, listed_bytes(path, about, ENSEMBLE, REMEDY)))
+            models.append(read(path, listed_bytes(path, about)))
         try:
             return Ensemble(models)
         except ValueError as error:

@@ -48,11 +48,10 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
     cell = layer.cell
     native = None if layer.return_cell or tracer.xp.int8 else _native(cell)
     if native:
-        results = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
+        outputs, last = _run(tracer.xp, *native, sequences, mask, layer.go_backwards)
     else:
         with int8_products(tracer.xp) if tracer.xp.int8 else nullcontext():
-            results = _by_steps(tracer, layer, sequences, mask)
-    outputs, last = results
+            outputs, last = _by_steps(tracer, layer, sequences, mask)
     if not layer.return_sequences:
         return last
     if not layer.go_backwards:
@@ -146,61 +145,47 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> list[Array]:
 
 
 def _native(cell):
-    """The function of a cell whose equations are those of ONNX, or None."""
-    activations = (
-        keras.activations.serialize(cell.activation),
-        keras.activations.serialize(cell.recurrent_activation),
-    )
-    if activations != ("tanh", "sigmoid"):
+    """ONNX's operation with the equations of a cell, and its weights; None without one.
+
+    The weights are kernel, recurrent kernel and bias, `(gates, units, any)`.
+    """
+    activations = (cell.activation, cell.recurrent_activation)
+    if [*map(keras.activations.serialize, activations)] != ["tanh", "sigmoid"]:
         return None
     if isinstance(cell, GRUCell):
-        return _gru
-    plain = isinstance(cell, SkipLSTMCell) and cell.skip is None
-    plain |= isinstance(cell, HighwayLSTMCell) and not (
-        cell.depth_gate or cell.peepholes
-    )
-    return _lstm if plain else None
-
-
-def _gru(xp, cell, sequences, mask, backwards):
-    """K18 Eq. 3-6: ONNX has h = (1 - z) h~ + z h_tm1, which is `update="keep"`."""
-    kernel, recurrent, bias = _weights(cell, 3)
-    if cell.update == "new":  # 1 - sigmoid(x) = sigmoid(-x)
-        for weights in (kernel, recurrent, bias):
-            weights[0] *= -1
-    # its products with h_tm1 come after the reset gate, which is the default
-    return _run(xp, "GRU", (kernel, recurrent, bias), sequences, mask, backwards)
-
-
-def _lstm(xp, cell, sequences, mask, backwards):
-    """W16 Eq. 9: gates i, f, o, s, in ONNX i, o, f, s."""
-    order = [0, 2, 1, 3]
-    weights = [gates[order] for gates in _weights(cell, 4)]
-    return _run(xp, "LSTM", weights, sequences, mask, backwards)
+        # K18 Eq. 3-6: ONNX has h = (1 - z) h~ + z h_tm1, which is `update="keep"`. Its
+        # products with h_tm1 come after the reset gate, which is the default.
+        weights = _weights(cell, 3)
+        if cell.update == "new":  # 1 - sigmoid(x) = sigmoid(-x)
+            for gates in weights:
+                gates[0] *= -1
+        return "GRU", weights
+    is_lstm = isinstance(cell, SkipLSTMCell) and cell.skip is None
+    if isinstance(cell, HighwayLSTMCell):
+        is_lstm = not (cell.depth_gate or cell.peepholes)
+    if not is_lstm:
+        return None
+    # W16 Eq. 9: gates i, f, o, s, in ONNX i, o, f, s
+    return "LSTM", [gates[[0, 2, 1, 3]] for gates in _weights(cell, 4)]
 
 
 def _weights(cell, gates):
-    """Kernel, recurrent kernel and bias, each with an axis of gates before."""
-    matrices = []
-    for weight in (cell.kernel, cell.recurrent_kernel):
-        matrix = keras.ops.convert_to_numpy(weight).astype("float32").T
-        matrices.append(matrix.reshape(gates, cell.units, -1).copy())
-    bias = np.zeros(gates * cell.units, "float32")
-    if cell.bias is not None:
-        bias = keras.ops.convert_to_numpy(cell.bias).astype("float32")
-    return [*matrices, bias.reshape(gates, cell.units).copy()]
+    bias = np.zeros(gates * cell.units) if cell.bias is None else cell.bias
+    weights = (cell.kernel, cell.recurrent_kernel, bias)
+    arrays = (keras.ops.convert_to_numpy(w).astype("float32").T for w in weights)
+    return [array.reshape(gates, cell.units, -1) for array in arrays]
 
 
 def _run(xp, operation, weights, sequences, mask, backwards):
-    kernel, recurrent, bias = weights
-    units = bias.shape[1]
-    flat = [w.reshape(1, w.shape[0] * units, -1) for w in (kernel, recurrent)]
-    bias = np.concatenate([bias.ravel(), np.zeros(bias.size, "float32")])[None]
+    units = weights[0].shape[1]
+    kernel, recurrent, bias = (w.reshape(1, len(w) * units, -1) for w in weights)
+    bias = np.concatenate([bias, np.zeros_like(bias)], 1)[..., 0]
     lengths = None if mask is None else xp.sum(mask, 1)
     outputs, last = xp.node(
         operation,
         xp.transpose(sequences, (1, 0, 2)),
-        *flat,
+        kernel,
+        recurrent,
         bias,
         lengths,
         outputs=2,

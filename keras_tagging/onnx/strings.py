@@ -34,6 +34,7 @@ from keras_tagging.runtime.token_forms import (
 ASCII = r"[\x00-\x7F]*"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_REPEATED = 1000  # RE2 refuses .{1001}
+BLOCK = 128  # characters that follow each other, mostly of one script
 
 
 def ids_of_strings(
@@ -342,10 +343,16 @@ class TokenForms:
 
     @cached_property
     def _usual(self) -> frozenset[str]:
-        """The characters of the vocabularies in both cases, and some around them."""
+        """The characters of the vocabularies in both cases, with others of their blocks.
+
+        A class that is cut down to these has few ranges, and RE2, which
+        onnxruntime-extensions asks to compile each pattern in every call, is quick.
+        """
         seen = {c for words in self.vocabularies.values() for w in words for c in w}
-        lower = lower_forms().items()
-        return around(seen | {c for c, low in lower if seen & set(low)})
+        seen |= {c for c, low in lower_forms().items() if seen & set(low)}
+        blocks = {ord(c) // BLOCK for c in seen | {"a", "—"}}  # ASCII, punctuation
+        starts = [block * BLOCK for block in blocks]
+        return frozenset(chr(start + i) for start in starts for i in range(BLOCK))
 
     @cached_property
     def _has_unusual(self) -> Array:
@@ -443,38 +450,6 @@ def character_class(characters: Iterable[str]) -> str:
         for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
     )
     return f"[{''.join(ranges)}]"
-
-
-def around(characters: Iterable[str]) -> frozenset[str]:
-    """The characters among which a model's words are, with as few ranges as may be.
-
-    Those of ASCII, punctuation, and for each of these letters or digits its neighbours
-    of the same kind: a class that is cut down to these has few ranges, and RE2, which
-    onnxruntime-extensions asks to compile each pattern in every call, is quick.
-    """
-    kinds, chosen = _kinds().copy(), np.zeros(0x110000, bool)
-    chosen[:0x80] = True
-    # punctuation, and what else is no letter, digit or capital
-    chosen[0x2000:0x2070] = kinds[0x2000:0x2070] == 0
-    kinds[chosen] = -1  # where a search for neighbours ends, as at surrogates
-    starts = np.flatnonzero(np.diff(kinds, prepend=np.int8(-2)))
-    codes = np.fromiter(map(ord, characters), np.int32)
-    runs = np.unique(np.searchsorted(starts, codes[~chosen[codes]], "right"))
-    ends = np.append(starts[1:], len(kinds))
-    for run in runs - 1:
-        chosen[starts[run] : ends[run]] = True
-    return frozenset(map(chr, np.flatnonzero(chosen).tolist()))
-
-
-@cache
-def _kinds() -> np.ndarray:
-    """A number for each code: that of a digit, a capital, a letter, or of no such."""
-    kinds = np.zeros(0x110000, np.int8)
-    sets = [*map(members, (DIGIT, UPPER, LETTER)), lower_forms()]
-    for i, some in enumerate(sets):
-        kinds[[*map(ord, some)]] |= 1 << i
-    kinds[0xD800:0xE000] = -1
-    return kinds
 
 
 def _characters(codes: np.ndarray) -> tf.Tensor:

@@ -12,7 +12,6 @@ same command continues a killed training.
 import json
 import shutil
 from collections.abc import Collection
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -135,13 +134,11 @@ class Pipeline(TextPipeline):
         folder = find_model(folder)
         content = content_of(folder)
         if content["files"] == "onnx":
-            from keras_tagging.runtime.onnx_file import read, words_of_folder
+            from keras_tagging.runtime.onnx_file import read_parts
 
-            if files := content.get("words"):
-                read = partial(read, words=words_of_folder(folder, files))
-        else:
-            start_keras()
-            from keras_tagging.models.files.loading import read
+            return read_parts(folder, content, cls)
+        start_keras()
+        from keras_tagging.models.files.loading import read
 
         return read_pipeline(folder, content, read, cls)
 

@@ -91,7 +91,7 @@ def strangers(folder: Path, files: str, parts: Collection[str]) -> list[Path]:
 def read_pipeline(
     folder: Path,
     content: dict,
-    load: Callable[[Path, bytes], object],
+    read: Callable[[Path, bytes], object],
     kind=TextPipeline,
 ) -> TextPipeline:
     """The pipeline of a folder.
@@ -99,7 +99,7 @@ def read_pipeline(
     Args:
         folder: of the pipeline.
         content: see `content_of`.
-        load: function from the path of a model's file, for messages, and the bytes of
+        read: function from the path of a model's file, for messages, and the bytes of
             the file to the model.
         kind: the class of the pipeline.
 
@@ -111,13 +111,13 @@ def read_pipeline(
     parts = {}
     for name, about in content["parts"].items():
         path = folder / f"{name}{SUFFIXES[content['files']]}"
-        parts[name] = load(path, listed_bytes(path, about, PIPELINE, REMEDY))
+        parts[name] = read(path, listed_bytes(path, about))
     pipeline = kind(**parts)
     pipeline.metadata = content["metadata"]
     return pipeline
 
 
-def listed_bytes(path: Path, about, listed: str, remedy: str) -> bytes:
+def listed_bytes(path: Path, about) -> bytes:
     """The bytes of a file that a list in its folder describes.
 
     They are read once: a file that is replaced after the check is not what is loaded.
@@ -125,19 +125,19 @@ def listed_bytes(path: Path, about, listed: str, remedy: str) -> bytes:
     Args:
         path: of the file.
         about: an object of the list, whose `sha256` is the checksum.
-        listed: the name of the list.
-        remedy: for messages.
 
     Raises:
         ValueError: if the file is missing, or another one.
         OSError: if it cannot be opened.
     """
     if not path.is_file():
-        raise ValueError(f"{path}: is missing: {remedy}")
+        raise ValueError(f"{path}: is missing: {REMEDY}")
     data = inside(path.parent, path.name).read_bytes()
     expected = about.get("sha256") if isinstance(about, dict) else None
     if hashlib.sha256(data).hexdigest() != expected:
-        raise ValueError(f"{path}: is not the file that {listed} describes: {remedy}")
+        raise ValueError(
+            f"{path}: is not the file that was saved with the others: {REMEDY}"
+        )
     return data
 
 

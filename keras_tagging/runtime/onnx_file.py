@@ -2,22 +2,19 @@
 
 import json
 import os
-from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
 from keras_tagging.runtime.file_check import check
 from keras_tagging.runtime.folder import (
-    PIPELINE,
-    REMEDY,
     WORD_FORMS,
-    WORDS,
     content_of,
     listed_bytes,
     read_pipeline,
 )
-from keras_tagging.runtime.shared_words import SharedWords, tables_in
+from keras_tagging.runtime.pipeline import TextPipeline
+from keras_tagging.runtime.shared_words import SharedWords, read_tables
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model
 
@@ -46,7 +43,13 @@ def load(path, *, threads: int | None = None):
     """
     path = find_model(path, to_run=True)
     if path.is_dir():
-        return _pipeline(path, threads)
+        content = content_of(path)
+        if content["files"] != "onnx":
+            raise ValueError(
+                f"{path} holds a pipeline for Keras: keras-tagging export {path} NAME "
+                "--onnx makes the folder that is read here"
+            )
+        return read_parts(path, content, threads=threads)
     if not path.is_file():
         raise ValueError(
             f"{path}: no such file; keras-tagging export RUN {path} writes one"
@@ -63,19 +66,13 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
         path: of the file; errors name it.
         content: the bytes.
         threads: as there.
-        words: function that gives the `SharedWords` of the pipeline that it is of; by
-            default those beside the file.
+        words: the `SharedWords` of the pipeline that it is of; by default those beside
+            the file.
     """
-    session, model = _checked(path, content, lambda x: (x, model_of(x, threads)))
+    model = _checked(path, content, partial(model_of, threads=threads))
     if shared := getattr(model, "shared", None):
-        remedy = (
-            f"load it where {WORDS} is, in its pipeline's folder, or export it alone"
-        )
-        words = words or partial(
-            read_words, path.parent, shared["files"], path.name, remedy
-        )
-        model.words = words()
-        model.words.check(shared, session)
+        model.words = words or read_words(path.parent, shared["files"])
+        model.words.check(shared, model.session)
     return model
 
 
@@ -104,30 +101,20 @@ def _checked(path: Path, content: bytes, make):
         raise ValueError(f"{path} {error}; export the model again") from error
 
 
-def read_words(
-    folder: Path, files: dict, listed: str = PIPELINE, remedy: str = REMEDY
-) -> SharedWords:
+def read_words(folder: Path, files: dict) -> SharedWords:
     """The words in a folder.
 
     Args:
         folder: of `words.npz` and `words.onnx`.
         files: their checksums.
-        listed: the name of the file that has the checksums, for messages.
-        remedy: for messages.
 
     Raises:
         ValueError: if one of the files is missing, damaged or another one.
         OSError: if it cannot be opened.
     """
-    tables = tables_in(folder, files, listed, remedy)
-    path = folder / WORD_FORMS
-    content = listed_bytes(path, files.get(WORD_FORMS), listed, remedy)
+    tables, path = read_tables(folder, files), folder / WORD_FORMS
+    content = listed_bytes(path, files.get(WORD_FORMS))
     return SharedWords(tables, forms_session(path, content), files)
-
-
-def words_of_folder(folder: Path, files: dict) -> Callable[[], SharedWords]:
-    """The function that reads the words of a pipeline once, for all of its files."""
-    return cache(partial(read_words, folder, files))
 
 
 def model_of(session, threads: int | None = None):
@@ -141,17 +128,12 @@ def model_of(session, threads: int | None = None):
     return runs(session, described, threads or os.cpu_count() or 1)
 
 
-def _pipeline(folder, threads):
-    content = content_of(folder)
-    if content["files"] != "onnx":
-        raise ValueError(
-            f"{folder} holds a pipeline for Keras: keras-tagging export {folder} NAME "
-            "--onnx makes the folder that is read here"
-        )
-    load = partial(read, threads=threads)
-    if files := content.get("words"):
-        load = partial(load, words=words_of_folder(folder, files))
-    return read_pipeline(folder, content, load)
+def read_parts(folder: Path, content: dict, kind=TextPipeline, threads=None):
+    """The pipeline of a folder of ONNX files: see `read_pipeline`."""
+    files = content.get("words")
+    words = read_words(folder, files) if files else None
+    load = partial(read, threads=threads, words=words)
+    return read_pipeline(folder, content, load, kind)
 
 
 def _described(session) -> dict:

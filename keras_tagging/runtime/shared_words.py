@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
-from keras_tagging.runtime.folder import PIPELINE, REMEDY, WORDS, listed_bytes
+from keras_tagging.runtime.folder import REMEDY, WORDS, listed_bytes
 from keras_tagging.runtime.token_forms import CAPITAL, CAPITAL_IDS, forms_of
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import StoredArrays
@@ -250,31 +250,22 @@ def _words_of_classes(text: bytes, starts, ends, ids):
     return places[:, 0], places[:, 1], np.array(of, np.int32)
 
 
-def tables_in(
-    folder: Path, files: dict, listed: str = PIPELINE, remedy: str = REMEDY
-) -> WordTables:
+def read_tables(folder: Path, files: dict) -> WordTables:
     """The content of `words.npz` in a folder.
 
     Args:
         folder: of the file.
         files: its checksum, by its name.
-        listed: the name of the file that has the checksum, for messages.
-        remedy: for messages.
 
     Raises:
         ValueError: if it is missing, damaged or another one.
         OSError: if it cannot be opened.
     """
-    data = listed_bytes(folder / WORDS, files.get(WORDS), listed, remedy)
-    return read_tables(folder / WORDS, data, remedy)
-
-
-def read_tables(path: Path, data: bytes, remedy: str) -> WordTables:
-    """The words in the bytes of a file; errors name the path and the remedy."""
+    data = listed_bytes(folder / WORDS, files.get(WORDS))
     try:
         return WordTables(data)
     except ValueError as error:
-        raise ValueError(f"{path}: is damaged ({error}): {remedy}") from None
+        raise ValueError(f"{folder / WORDS}: is damaged ({error}): {REMEDY}") from None
 
 
 # Writing it

@@ -123,7 +123,7 @@ def test_a_file_finds_the_words_beside_it(exported, tmp_path):
     whole = runtime.load(exported)
     np.testing.assert_array_equal(probabilities(alone), probabilities(whole.tagger))
     shutil.copy(exported / "tagger.onnx", tmp_path)
-    with pytest.raises(ValueError, match="words.npz: is missing: load it where words"):
+    with pytest.raises(ValueError, match="words.npz: is missing: copy the folder"):
         runtime.load(tmp_path / "tagger.onnx")
 
 
@@ -300,7 +300,7 @@ def resealed(folder, change=None):
 def test_folders_with_other_words(exported, tmp_path):
     folder = shutil.copytree(exported, tmp_path / "other")
     (folder / "words.npz").write_bytes(stored())
-    with pytest.raises(ValueError, match="words.npz: is not the file that pipeline"):
+    with pytest.raises(ValueError, match="words.npz: is not the file that was saved"):
         runtime.load(folder)
     resealed(folder)
     with pytest.raises(ValueError, match="tagger.onnx: was exported with other words"):
@@ -315,7 +315,7 @@ def test_folders_with_other_words(exported, tmp_path):
     with pytest.raises(ValueError, match="words.onnx does not make forms of tokens"):
         runtime.load(folder)
     resealed(folder, lambda content: content.pop("words"))
-    with pytest.raises(ValueError, match="words.onnx: is not the file that tagger"):
+    with pytest.raises(ValueError, match="words.onnx: is not the file that was saved"):
         runtime.load(folder)
     listed = json.loads((folder / "pipeline.json").read_text())
     del listed["sha256"]
@@ -423,10 +423,10 @@ def test_half_precision(models, tmp_path):
 
 def test_a_saved_part_without_its_words(models, saved, tmp_path):
     shutil.copy(saved / "tagger.keras", tmp_path)
-    with pytest.raises(ValueError, match="words.npz: is missing: load tagger.keras wh"):
+    with pytest.raises(ValueError, match="words.npz: is missing: copy the folder"):
         keras_tagging.load(tmp_path / "tagger.keras")
     (tmp_path / "words.npz").write_bytes(stored())
-    with pytest.raises(ValueError, match="is not the file that tagger.keras describes"):
+    with pytest.raises(ValueError, match="words.npz: is not the file that was saved"):
         keras_tagging.load(tmp_path / "tagger.keras")
     # a pipeline that shares no words takes the place of one that does
     folder = shutil.copytree(saved, tmp_path / "one")

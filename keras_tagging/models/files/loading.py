@@ -32,7 +32,7 @@ from keras_tagging.runtime.shared_words import (
     VECTOR,
     WordTables,
     features_in,
-    tables_in,
+    read_tables,
 )
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
@@ -83,10 +83,10 @@ def read(path, content: bytes):
 
     with _naming(path):
         shared = shared_in(content)
-    tables = tables_beside(path, shared) if shared else None
+    words = read_tables(path.parent, shared["files"]) if shared else None
     with _naming(path):
         if shared:
-            content = whole(content, shared, tables)
+            content = whole(content, shared, words)
         stream = io.BytesIO(content)
         size = check_model_file(stream)
         with warnings.catch_warnings(), weights_within(size):
@@ -199,21 +199,3 @@ def _put(file: h5py.File, place: str, rows: np.ndarray) -> None:
     if group.get(name, getlink=True) is not None:
         raise ValueError(f"{WEIGHTS} has vectors, and reads those of {WORDS}")
     group.create_dataset(name, data=rows)
-
-
-def tables_beside(path: Path, shared: dict) -> WordTables:
-    """The words of a part of a pipeline, from its folder.
-
-    Args:
-        path: of the part.
-        shared: the output of `shared_in`.
-
-    Raises:
-        ValueError: if they are missing, damaged or others.
-        OSError: if they cannot be read.
-    """
-    remedy = (
-        f"load {path.name} where {WORDS} is, in its pipeline's folder, or save the "
-        "model alone"
-    )
-    return tables_in(path.parent, shared["files"], path.name, remedy)
