@@ -6,7 +6,6 @@ library as an argument, as `keras_tagging.transitions` does, builds a graph.
 
 from collections.abc import Sequence
 from functools import partialmethod
-from typing import Any, NamedTuple
 
 import numpy as np
 from onnx import helper, numpy_helper
@@ -38,20 +37,6 @@ def _elementwise(operation, dtype=None):
     return compute
 
 
-class Cut(NamedTuple):
-    """A part of an array, from one place to another along an axis."""
-
-    array: Any
-    axis: int
-    start: int
-    end: int
-
-    def is_before(self, other: "Cut", axis: int) -> bool:
-        """Whether another one begins where this one ends, along this axis."""
-        same = self.array.name == other.array.name
-        return same and self.axis == other.axis == axis and self.end == other.start
-
-
 class Array:
     """A value of a graph.
 
@@ -62,10 +47,9 @@ class Array:
         shape: where it is known; None, or None for each axis of unknown length.
         reverse: the same with axis 1 turned, if a loop over it has given that.
         like: of a value in a loop, one before the loop that has the same shape.
-        cut: the `Cut` that it is, or None.
     """
 
-    reverse = like = cut = None
+    reverse = like = None
 
     __array_priority__ = 100  # numpy's operators leave the work to these
     __array_ufunc__ = None
@@ -294,15 +278,17 @@ class Arrays:
     def shape(self, x):
         """The lengths of the axes: numbers where they are known, else scalars."""
         x = self.asarray(x)
-        lengths = self.node("Shape", x.like or x, dtype="int64")
         # so that places computed with them stay int32
-        lengths = self.cast(lengths, "int32")
-        rank = range(len(x.shape))
-        return [lengths[i] if x.shape[i] is None else x.shape[i] for i in rank]
+        lengths = self.cast(self.lengths(x), "int32")
+        return [lengths[i] if n is None else n for i, n in enumerate(x.shape)]
+
+    def lengths(self, x):
+        """The lengths of the axes, int64."""
+        return self.node("Shape", x.like or x, dtype="int64")
 
     def length(self, x, axis):
         """The length of one axis, a scalar."""
-        return self.node("Shape", x.like or x, dtype="int64")[axis]
+        return self.lengths(x)[axis]
 
     def reshape(self, x, shape):
         reshaped = self.node("Reshape", x, self.integers(shape))
@@ -324,21 +310,9 @@ class Arrays:
         return self.node("Transpose", x, **options)
 
     def concatenate(self, parts: Sequence, axis=0):
-        parts = self._joined(self._same(*parts), axis)
-        return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=axis)
-
-    def _joined(self, parts, axis):
-        """Neighbours that follow one another in another array are cut out as one."""
-        joined = parts[:1]
-        for part in parts[1:]:
-            before, after = joined[-1].cut, part.cut
-            if before and after and before.is_before(after, axis):
-                whole = slice(None)
-                key = *[whole] * axis, slice(before.start, after.end)
-                joined[-1] = self.get_item(after.array, key)
-            else:
-                joined.append(part)
-        return joined
+        if len(parts) == 1:
+            return self.asarray(parts[0])
+        return self.node("Concat", *self._same(*parts), axis=axis)
 
     def stack(self, parts: Sequence, axis=0):
         parts = self._same(*parts)
@@ -380,12 +354,7 @@ class Arrays:
             else:
                 picked.append((part, axis))
         if cut:
-            whole = x
             x = self.node("Slice", x, *map(self.integers, zip(*cut, strict=True)))
-            [(start, end, axis, step), *others] = cut
-            ends = isinstance(start, int) and isinstance(end, int)
-            if ends and not others and 0 <= start < end < LAST and step == 1:
-                x.cut = Cut(whole, axis, start, end)
         # the last axes first: the others keep their numbers, but for those from behind
         for part, axis in sorted(picked, key=lambda pair: -(pair[1] % LAST)):
             x = self.node("Gather", x, self.asarray(part, "int64"), axis=axis)
@@ -429,9 +398,8 @@ class Arrays:
 
     def zeros_like(self, x, dtype=None, value=0):
         x = self.asarray(x)
-        lengths = self.node("Shape", x.like or x, dtype="int64")
         value = self.asarray(np.array(value), dtype or x.dtype)
-        return self.broadcast_to(value, lengths)
+        return self.broadcast_to(value, self.lengths(x))
 
     def ones_like(self, x, dtype=None):
         return self.zeros_like(x, dtype, value=1)

@@ -178,7 +178,7 @@ def distinct(xp: Arrays, text: Array) -> tuple[Array, Array]:
     """
     strings, _, numbers = xp.node("Unique", text, outputs=3, sorted=0)
     strings.shape, numbers.dtype = (None,), "int64"
-    return strings, xp.reshape(numbers, xp.node("Shape", text, dtype="int64"))
+    return strings, xp.reshape(numbers, xp.lengths(text))
 
 
 def cut(xp: Arrays, text: Array, most: int) -> Array:
@@ -343,7 +343,7 @@ class TokenForms:
 
     @cached_property
     def _usual(self) -> frozenset[str]:
-        """The characters of the vocabularies in both cases, with others of their blocks.
+        """The characters of the vocabularies in both cases, and of their blocks.
 
         A class that is cut down to these has few ranges, and RE2, which
         onnxruntime-extensions asks to compile each pattern in every call, is quick.

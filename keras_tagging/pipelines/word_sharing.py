@@ -173,7 +173,7 @@ def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
     # a lower case is that of the letters that any vocabulary has
     words = {k: parts[names[0]].vocabularies[k] for k, names in shared.items()}
     words["word"] = [*chain(*vocabularies.values())]
-    made = forms_model(words, sorted({x for _, _, *forms in columns for x in forms}))
+    made = forms_model(words, sorted({x for _, *forms in columns for x in forms}))
     with replacing(folder / WORD_FORMS) as partial:
         partial.write_bytes(made.SerializeToString())
     files = {name: {"sha256": sha256_of(folder / name)} for name in (WORDS, WORD_FORMS)}

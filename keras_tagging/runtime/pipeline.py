@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
 
@@ -158,12 +158,8 @@ class TextPipeline:
     @property
     def probability_columns(self) -> tuple[str, ...]:
         """Those of `columns` whose labels have probabilities: the taggers'."""
-        return tuple(chain(*(m.gives for m in self._probable)))
-
-    @property
-    def _probable(self) -> list:
         models = self._annotators.values()
-        return [m for m in models if getattr(m, "gives_probabilities", False)]
+        return tuple(chain(*(m.gives for m in models if m.gives_probabilities)))
 
     def annotate(
         self, text, lines: bool = False, *, probabilities: bool = False
@@ -222,14 +218,11 @@ class TextPipeline:
             ValueError: here or during the iteration, for a string in place of
                 documents, for a document that is none, or as in `annotate`.
         """
-        if isinstance(documents, str):
+        if isinstance(documents, str | Mapping) or hasattr(documents, "columns"):
             raise ValueError(
-                f"{documents[:40]!r} is one text: give a list of texts, or annotate it"
+                f"a {type(documents).__name__} is no list of texts: give [text], or a "
+                "column of a table"
             )
-        check_several(documents)
-        if hasattr(documents, "columns"):
-            kind = type(documents).__name__
-            raise ValueError(f"a {kind} is no list of texts: give one of its columns")
         return self._annotated(documents, probabilities)
 
     def _annotated(self, documents: Iterable[str], probabilities: bool):
@@ -252,9 +245,9 @@ class TextPipeline:
             part = []
 
     def _segmented(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
-        if hasattr(self.segmenter, "segment_each"):
-            return self.segmenter.segment_each(texts)
-        return (list(self.sentences(text)) for text in texts)
+        if self.segmenter is None:
+            return (list(self.sentences(text)) for text in texts)
+        return self.segmenter.segment_each(texts)
 
     def derive(self, sentences, **options):
         """Find the derivations of sentences, as `derive` of its CCG parser does.
@@ -289,7 +282,7 @@ class TextPipeline:
 
     def check_probabilities(self) -> None:
         """Raise a ValueError if no model gives probabilities of words."""
-        if not self._probable:
+        if not self.probability_columns:
             raise ValueError(no_probabilities(f"{', '.join(self.parts)}: there are"))
 
     def annotate_together(
@@ -301,13 +294,12 @@ class TextPipeline:
             sentences: with their words.
             probabilities: as in `annotate`.
         """
-        asked = self._probable if probabilities else []
         if probabilities:
             self.check_probabilities()
         spans = []  # of each tagger, which gives those of its labels alone
         for model in self._annotators.values():
-            options = {"probabilities": True} if model in asked else {}
-            sentences = model.annotate(sentences, **options)
+            asked = probabilities and model.gives_probabilities
+            sentences = model.annotate(sentences, probabilities=asked)
             if model.gives_spans:
                 spans.append([sentence.spans for sentence in sentences])
         if len(spans) < 2:

@@ -58,7 +58,7 @@ def shared_of(described: dict) -> dict:
     try:
         every = [*chain.from_iterable(columns_of(shared).values())]
         fits = all(type(text) is str for column in every for text in column)
-        fits &= all(2 + bool(x[0]) <= len(x) <= 2 + MOST_FORMS for x in every)
+        fits &= all((name in shared) <= len(x) <= MOST_FORMS for name, *x in every)
         fits &= 1 <= len(shared.get(IDS, every)) <= limits.TOKEN_FEATURES
         rest = {name: value for name, value in shared.items() if name != IDS}
     except (TypeError, ValueError, AttributeError):
@@ -79,11 +79,11 @@ def features_in(shared) -> list[str]:
 def columns_of(shared: dict) -> dict[str, list[tuple]]:
     """By input of a file the columns of ids that are looked up for it.
 
-    Each is the feature, or "" and the vocabulary of parts, and then the forms.
+    Each is the name of a vocabulary in `words.npz`, and the forms.
     """
-    columns = {x: [(x, "", *shared[x])] for x in INPUTS if x in shared}
+    columns = {x: [(x, *shared[x])] for x in INPUTS if x in shared}
     if IDS in shared:
-        columns[IDS] = [("", table, *forms) for table, forms in shared[IDS]]
+        columns[IDS] = [(TABLE + table, *forms) for table, forms in shared[IDS]]
     return columns
 
 
@@ -91,11 +91,12 @@ def columns_of(shared: dict) -> dict[str, list[tuple]]:
 
 
 class Vocabulary(dict):
-    """The ids of strings."""
+    """The ids of strings, by their bytes in UTF-8."""
 
     def find(self, words: Sequence[str]) -> np.ndarray:
         """The ids of words, int32; `UNKNOWN_ID` of those that are not there."""
-        return np.array([self.get(word, UNKNOWN_ID) for word in words], np.int32)
+        ids = (self.get(word.encode(), UNKNOWN_ID) for word in words)
+        return np.fromiter(ids, np.int32, len(words))
 
 
 class WordIndex:
@@ -143,8 +144,8 @@ class WordTables:
             words of `entries("vector")`; None without.
         changed: by the name of a part the numbers of rows that it has others of, which
             rise, and these.
-        tables: by name the ids of the strings of each vocabulary of parts.
         features: those that it has words of.
+        names: of all vocabularies: those of features, and of parts.
 
     Raises:
         ValueError: if the content cannot be such a table.
@@ -152,10 +153,10 @@ class WordTables:
 
     def __init__(self, data: bytes):
         self._stored, self.rows, self.changed = {}, None, {}
-        self.tables: dict[str, Vocabulary] = {}
         with StoredArrays(data) as arrays:
-            for name in INPUTS:
-                if arrays.size(f"{name}_words"):
+            for member in arrays.names():
+                name = member.removesuffix("_words")
+                if name != member and (name in INPUTS or name.startswith(TABLE)):
                     self._stored[name] = _strings(arrays, name)
             if VECTOR in self._stored:
                 _, ends = self._stored[VECTOR]
@@ -163,14 +164,8 @@ class WordTables:
                 for name in arrays.names():
                     if (part := name.removeprefix(CHANGED)) != name:
                         self.changed[part] = _changed(arrays, part, self.rows)
-            for member in arrays.names():
-                name = member.removesuffix("_words")
-                if name != member and name.startswith(TABLE):
-                    ids = self.tables[name.removeprefix(TABLE)] = Vocabulary()
-                    words = _texts(name, *_strings(arrays, name))
-                    for i, word in enumerate(words, FIRST_ID):
-                        ids.setdefault(word, i)  # of equal words the first counts
-        self.features = tuple(self._stored)
+        self.names = tuple(self._stored)
+        self.features = tuple(name for name in INPUTS if name in self._stored)
         if not self.features:
             raise ValueError("it has no words")
 
@@ -185,11 +180,23 @@ class WordTables:
 
     def entries(self, name: str) -> list[str]:
         """The strings of a vocabulary."""
-        return _texts(name, *self._stored[name])
-
-    def index(self, name: str) -> WordIndex:
-        """The ids of the words of a feature."""
         text, ends = self._stored[name]
+        try:
+            return [text[a:b].decode() for a, b in pairwise([0, *ends.tolist()])]
+        except UnicodeDecodeError:
+            raise ValueError(f"the words of {name} are no UTF-8") from None
+
+    def index(self, name: str) -> WordIndex | Vocabulary:
+        """The ids of the words of a feature, or of a vocabulary of parts.
+
+        Of a feature these are so many that they take less memory and more time.
+        """
+        text, ends = self._stored[name]
+        if name.startswith(TABLE):
+            spans = [*pairwise([0, *ends.tolist()])]
+            last = FIRST_ID + len(spans) - 1  # of equal words the first counts
+            pairs = ((text[a:b], last - i) for i, (a, b) in enumerate(spans[::-1]))
+            return Vocabulary(pairs)
         starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
         ids = np.arange(FIRST_ID, FIRST_ID + len(ends), dtype=np.int32)
         if name == CLUSTER:
@@ -205,13 +212,6 @@ def _strings(arrays, name: str) -> tuple[bytes, np.ndarray]:
     if not fits or lengths.sum(dtype=np.int64) != len(words):
         raise ValueError(f"the words of {name} have other lengths")
     return words.tobytes(), np.cumsum(lengths, dtype=np.int64)
-
-
-def _texts(name: str, text: bytes, ends) -> list[str]:
-    try:
-        return [text[a:b].decode() for a, b in pairwise([0, *ends.tolist()])]
-    except UnicodeDecodeError:
-        raise ValueError(f"the words of {name} are no UTF-8") from None
 
 
 def _rows(rows, count: int) -> np.ndarray:
@@ -316,8 +316,8 @@ class SharedWords:
     def __init__(self, tables: WordTables, forms, files: dict):
         self._forms, self.files = forms, files
         self._rows, self._changed = tables.rows, tables.changed
-        self._features = {name: tables.index(name) for name in tables.features}
-        self._tables = {**tables.tables, CAPITAL: Vocabulary(CAPITAL_IDS)}
+        self._indices = {name: tables.index(name) for name in tables.names}
+        self._indices[TABLE + CAPITAL] = Vocabulary(CAPITAL_IDS)
         self._outputs = {output.name for output in forms.get_outputs()}
         # the columns of ids that parts read, each once, and their places in a row
         self._places: dict[tuple, int] = {}
@@ -338,12 +338,11 @@ class SharedWords:
         """
         sizes = {value.name: value.shape[-1] for value in session.get_inputs()}
         part, columns = shared.get("part"), columns_of(shared)
+        every = [*chain.from_iterable(columns.values())]
         fits = shared["files"] == self.files and part in (None, *self._changed)
-        for feature, table, *forms in (
-            x for of_input in columns.values() for x in of_input
-        ):
-            there = feature in self._features if feature else table in self._tables
-            fits &= (there or not forms) and self._outputs.issuperset(forms)
+        for name, *forms in every:
+            fits &= not forms or name in self._indices
+            fits &= self._outputs.issuperset(forms)
         if fits and VECTOR in columns:
             fits = sizes[VECTOR] == self._rows.shape[1]
         if not fits or sizes.get(IDS) != (len(shared[IDS]) if IDS in shared else None):
@@ -352,9 +351,9 @@ class SharedWords:
                 f"beside it: {REMEDY}"
             )
         with self._lock:
-            for column in (x for of_input in columns.values() for x in of_input):
+            for column in every:
                 self._places.setdefault(column, len(self._places))
-            self._names = sorted({x for column in self._places for x in column[2:]})
+            self._names = sorted({x for _, *forms in self._places for x in forms})
             self._seen = {}
 
     def ids(self, shared: dict, tokens: Sequence[str]) -> dict[str, np.ndarray]:
@@ -385,7 +384,7 @@ class SharedWords:
                 forms = forms_of(new, self._names, self._made)
                 ids = np.full((len(new), len(self._places)), UNKNOWN_ID, np.int32)
                 for column, place in self._places.items():
-                    if column[2:]:
+                    if column[1:]:
                         ids[:, place] = self._looked_up(column, forms)
                 seen.update(zip(new, (row.tobytes() for row in ids), strict=True))
                 self._characters += sum(map(len, new))
@@ -403,8 +402,8 @@ class SharedWords:
 
     def _looked_up(self, column: tuple, forms: dict[str, list[str]]) -> np.ndarray:
         """The ids of one column: of the first form that is there."""
-        feature, table, *names = column
-        words = self._features[feature] if feature else self._tables[table]
+        name, *names = column
+        words = self._indices[name]
         ids = words.find(forms[names[0]])
         for before, name in pairwise(names):
             # a form that is the one before, as most are, is not looked up again

@@ -27,7 +27,7 @@ NUL = "\U000ffffe"
 REPLACEMENT = "\ufffd"
 CAPITAL = "capital"
 #: the ids of a capital and of none, in the place of a vocabulary
-CAPITAL_IDS = {"x": 1, "X": 2}
+CAPITAL_IDS = {b"x": 1, b"X": 2}
 #: the normal forms that differ from lower case
 NORMAL_FORMS = ("kadari", "wu", "dinarelli")
 _AFFIX = re.compile("(prefix|suffix)([1-9][0-9]{0,5})")

@@ -45,13 +45,6 @@ class Bodies:
             self._requests -= 1
             self._bytes -= sum(map(len, parts))
 
-    @property
-    def _full(self):
-        return (
-            self._bytes > limits.SERVICE_WAITING_BYTES
-            or self._requests > limits.SERVICE_CONNECTIONS
-        )
-
     async def _receive(self, request, parts):
         seen = 0
         try:
@@ -61,7 +54,8 @@ class Bodies:
                     if seen <= self.max_bytes:
                         parts.append(part)
                         self._bytes += len(part)
-                        if self._full:
+                        full = self._bytes > limits.SERVICE_WAITING_BYTES
+                        if full or self._requests > limits.SERVICE_CONNECTIONS:
                             raise Problem(503, "too many requests wait: try again")
                     elif seen > DRAINED * self.max_bytes:
                         break

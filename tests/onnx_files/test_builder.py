@@ -1,4 +1,4 @@
-"""Constants of an ONNX graph in half precision, and neighbours that are one slice."""
+"""Constants of an ONNX graph in half precision."""
 
 import numpy as np
 import pytest
@@ -33,16 +33,3 @@ def test_constants_of_half_precision(values, is_half):
     xp.output("y", Array(xp, name, values.dtype.name), [None])
     [found] = session_of(xp).run(None, {})
     assert found.dtype == values.dtype and found.tobytes() == values.tobytes()
-
-
-def test_neighbours_are_cut_out_as_one():
-    xp, values = Arrays(Builder()), np.arange(54.0, dtype="float32").reshape(6, 9)
-    x, joined = xp.input("x", "float32", ("rows", 9)), []
-    for y, library in ((x, xp), (values, np)):
-        parts = [y[:, 0:3], y[:, 3:5], y[:, 6:8], y[:, 8:9], y[:, 0:2]]
-        joined.append(library.concatenate(parts, 1))
-    [concat] = (node for node in xp.builder.nodes() if node.op_type == "Concat")
-    assert len(concat.input) == 3
-    xp.output("y", joined[0], [None, None])
-    [found] = session_of(xp).run(None, {"x": values})
-    assert found.tolist() == joined[1].tolist()
