@@ -109,26 +109,6 @@ class Arrays:
         self.builder.nodes().append(helper.make_node("Identity", [x.name], [name]))
         self.builder.outputs.append(value_info(name, x.dtype, axes))
 
-    def body(self, inputs: Sequence["Array"], make, loops: bool = False):
-        """The graph inside a loop or a branch: see `Builder.body`.
-
-        Args:
-            inputs: what it is given.
-            make: function that gives its outputs, each with its shape. One may be an
-                output twice, or come from outside.
-            loops: whether it is computed more than once.
-        """
-
-        def outputs():
-            taken: set[str] = set()
-            return [
-                value_info(self.builder.body_output(x.name, taken), x.dtype, shape)
-                for x, shape in make()
-            ]
-
-        values = [value_info(x.name, x.dtype, x.shape) for x in inputs]
-        return self.builder.body(values, outputs, loops)
-
     # Nodes
 
     def node(self, operation, *inputs, dtype=None, outputs=1, **attributes):
@@ -385,7 +365,7 @@ class Arrays:
                 dtypes[:] = [x.dtype for x in arrays]
                 return zip(arrays, shapes, strict=True)
 
-            return self.body([], make)
+            return self.builder.body([], make)
 
         bodies = {"then_branch": body(then), "else_branch": body(otherwise)}
         names = self.builder.node("If", [condition.name], len(shapes), **bodies)

@@ -1,6 +1,6 @@
 """An ONNX graph while it is built: its nodes, and the graphs inside of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from itertools import count
 
@@ -117,36 +117,30 @@ class Builder:
         return f"{of}_{next(self._numbers)}"
 
     def body(
-        self, inputs: list, make: Callable[[], list], loops: bool = False
+        self, inputs: list, make: Callable[[], Iterable], loops: bool = False
     ) -> GraphProto:
         """The graph inside a loop or a branch.
 
         Args:
-            inputs: `value_info` of what it is given.
-            make: adds its nodes, and returns the `value_info` of what it gives.
+            inputs: arrays that it is given.
+            make: adds its nodes, and gives its outputs, each with its shape. One may be
+                an output twice, or come from outside.
             loops: whether it is computed more than once; what is in a branch may not
                 be computed at all.
         """
-        of_loop = {value.name for value in inputs} if loops else None
-        self._scopes.append(([], {}, of_loop))
-        outputs = make()
-        nodes, _, _ = self._scopes.pop()
-        return helper.make_graph(nodes, self.name("body"), inputs, outputs)
-
-    def body_output(self, name: str, taken: set[str]) -> str:
-        """The name of an output of the body that is made: each has a node of its own.
-
-        Args:
-            name: of the value, which may come from outside.
-            taken: the names of the outputs before, to which this one is added.
-        """
-        nodes = self._scopes[-1][0]
-        if name in taken or not any(name in node.output for node in nodes):
-            inside = self.name("output")
-            nodes.append(helper.make_node("Identity", [name], [inside], inside))
-            name = inside
-        taken.add(name)
-        return name
+        of_loop = {x.name for x in inputs} if loops else None
+        nodes, outputs = [], {}
+        self._scopes.append((nodes, {}, of_loop))
+        for x, shape in make():
+            name = x.name
+            # each output has a node of its own
+            if name in outputs or not any(name in node.output for node in nodes):
+                name = self.name("output")
+                nodes.append(helper.make_node("Identity", [x.name], [name], name))
+            outputs[name] = value_info(name, x.dtype, shape)
+        self._scopes.pop()
+        values = [value_info(x.name, x.dtype, x.shape) for x in inputs]
+        return helper.make_graph(nodes, self.name("body"), values, [*outputs.values()])
 
     def nodes(self) -> list:
         """Those of the outermost graph."""

@@ -3,6 +3,7 @@
 The counterpart of `models.export` and `models.serving`, which do so in TensorFlow.
 """
 
+import keras
 import numpy as np
 
 from keras_tagging.cells import FeedForwardCell
@@ -29,6 +30,7 @@ class Request:
         model: that reads them.
 
     Attributes:
+        lengths: `(batch,)` int32.
         strings: "" in the padding, whatever stood there.
         shared: 0 in the padding.
         real: `(batch, time)`, False in the padding.
@@ -54,6 +56,7 @@ class Request:
             rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
             more = xp.zeros([xp.subtract(rows, self.rows)], "int32")
             lengths = xp.concatenate([lengths, more], 0)
+        lengths.shape, self.lengths = (None,), lengths
         self.real = xp.less(xp.arange(steps), xp.expand_dims(lengths, 1))
         self.real.shape = (None, None)
         if not self.sound:
@@ -122,13 +125,7 @@ def run_network(tracer: Tracer, network, inputs: list[Array]):
     labels = tracer.xp.zeros_like(inputs[0][:, :, 0]) - 1  # read in training only
     for tensor, array in zip(network.inputs, [*inputs, labels], strict=False):
         tracer.give(tensor, array)
-
-    def values(outputs):
-        if isinstance(outputs, dict):
-            return {name: values(part) for name, part in outputs.items()}
-        return tracer.value(outputs)
-
-    return values(network._outputs_struct)
+    return keras.tree.map_structure(tracer.value, network._outputs_struct)
 
 
 def of_words(xp: Arrays, model, answer) -> dict[str, Array]:
@@ -212,7 +209,7 @@ def tree_graph(xp: Arrays, model, top_k: int):
     """The graph of a parser: see `models.export`."""
 
     def answer(request):
-        answers, tokens, tracer = {}, [], Tracer(xp, LAYERS)
+        answers, parts, tracer = {}, [], Tracer(xp, LAYERS)
         strings, members = request.strings, getattr(model, "members", [model])
         joint = JointScorer([x.scorer for x in members], [x.labels for x in members])
         with unchanged(model):
@@ -224,10 +221,11 @@ def tree_graph(xp: Arrays, model, top_k: int):
                     request.strings[name] = tags
                     if member is model:
                         answers["predicted_tags"] = tags
-                tokens.append(request.run(tracer, member))
-            lengths = xp.sum(request.real, 1)
-            lengths.shape = (None,)
-            heads, labels = parsed(tracer, joint, tokens, lengths)
+                tokens = request.run(tracer, member)
+                parts.append(scoring(tracer, member.scorer, tokens, joint.beam_width))
+            width = xp.length(tokens, 1) + 2
+            engine = OnnxEngine(tracer)
+            heads, labels = joint.search(engine, parts, request.lengths, width)
         names = np.array(["", *model.labels], object)
         answers["heads"] = xp.where(request.real, heads, -1)
         answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
@@ -266,18 +264,20 @@ def moves_graph(xp: Arrays, model, top_k: int):
         tracer, beam = Tracer(xp, LAYERS), model.beam_width
         with unchanged(model):
             outputs = request.run(tracer, model)
-            lengths = xp.sum(request.real, 1)
-            lengths.shape = (None,)
             states, logits = outputs["states"], outputs["tags"]
-            moves, scores = derived(
-                tracer, model.scorer, model.supertags, states, logits, lengths, beam
+            rows, words = (xp.length(states, i) for i in (0, 1))
+            moves, scores = model.supertags.search(
+                OnnxEngine(tracer),
+                model.scorer,
+                scoring(tracer, model.scorer, states, beam),
+                logits,
+                request.lengths,
+                xp.cast(words, "int32"),
+                beam,
             )
         wide = xp.expand_dims(request.real, -1)
         # a row a word, as all outputs have
-        scores = xp.broadcast_to(
-            xp.expand_dims(scores, 1),
-            [xp.length(states, 0), xp.length(states, 1), beam],
-        )
+        scores = xp.broadcast_to(xp.expand_dims(scores, 1), [rows, words, beam])
         return {
             **best_tags(xp, request, logits, model.tags),
             "moves": xp.where(wide, moves, 0),
@@ -340,7 +340,7 @@ class OnnxEngine:
             going = xp.asarray(np.array(True) if going is True else going)
             return zip([going, *after], [(), *shapes], strict=True)
 
-        body = xp.body([*counters, *before], make, loops=True)
+        body = builder.body([*counters, *before], make, loops=True)
         inputs = [xp.cast(most, "int64").name, "", *(x.name for x in values)]
         names = builder.node("Loop", inputs, len(values), body=body)
         return [
@@ -350,47 +350,6 @@ class OnnxEngine:
 
     def log_softmax(self, x):
         return self.xp.node("LogSoftmax", x, axis=-1)
-
-
-def parsed(tracer: Tracer, joint, tokens: list[Array], lengths: Array):
-    """The tree of every sentence: see `TransitionScorer.parse`.
-
-    Args:
-        tracer: of the graph.
-        joint: the `JointScorer` of one `TransitionScorer` or several.
-        tokens: `(batch, words, size)` of each.
-        lengths: `(batch,)` int32.
-
-    Returns:
-        Heads and labels `(batch, words)` int32.
-    """
-    parts = [
-        scoring(tracer, scorer, vectors, joint.beam_width)
-        for scorer, vectors in zip(joint.scorers, tokens, strict=True)
-    ]
-    width = tracer.xp.length(tokens[0], 1) + 2
-    return joint.search(OnnxEngine(tracer), parts, lengths, width)
-
-
-def derived(
-    tracer: Tracer, scorer, supertags, tokens: Array, logits: Array, lengths, beam: int
-):
-    """The moves of derivations and their scores: see `transitions.Supertags.search`.
-
-    Args:
-        tracer: of the graph.
-        scorer: a `TransitionScorer` with a grammar.
-        supertags: a `transitions.Supertags`.
-        tokens: `(batch, words, size)`.
-        logits: of the tagger, `(batch, words, tags)`.
-        lengths: `(batch,)` int32.
-        beam: hypotheses.
-    """
-    words = tracer.xp.cast(tracer.xp.length(tokens, 1), "int32")
-    part = scoring(tracer, scorer, tokens, beam)
-    return supertags.search(
-        OnnxEngine(tracer), scorer, part, logits, lengths, words, beam
-    )
 
 
 def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):

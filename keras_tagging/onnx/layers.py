@@ -123,7 +123,7 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> list[Array]:
         sizes = [*shapes[: len(states)], kept[0].shape]
         return zip([*after, output], sizes, strict=True)
 
-    body = xp.body(here, make, loops=True)
+    body = builder.body(here, make, loops=True)
     count = len(inputs) - len(states)
     names = builder.node(
         "Scan",

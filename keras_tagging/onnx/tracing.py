@@ -37,13 +37,6 @@ class Tracer:
         array.shape = tuple(tensor.shape)
         self._values[id(tensor)] = tensor, array
 
-    def symbol(self, array: Array):
-        """A symbolic tensor that stands for an array."""
-        dtype = PLAIN.get(array.dtype, array.dtype)
-        tensor = keras.KerasTensor(array.shape, dtype)
-        self._values[id(tensor)] = tensor, array
-        return tensor
-
     def call(self, function, *args, **kwargs):
         """Call a function of symbolic tensors with arrays."""
         args, kwargs = keras.tree.map_structure(self._as_symbol, (args, kwargs))
@@ -51,7 +44,12 @@ class Tracer:
         return keras.tree.map_structure(self.value, outputs)
 
     def _as_symbol(self, x):
-        return self.symbol(x) if isinstance(x, Array) else x
+        """A symbolic tensor that stands for an array; anything else stays as it is."""
+        if not isinstance(x, Array):
+            return x
+        tensor = keras.KerasTensor(x.shape, PLAIN.get(x.dtype, x.dtype))
+        self._values[id(tensor)] = tensor, x
+        return tensor
 
     @contextmanager
     def inside(self):

@@ -69,7 +69,7 @@ class OnnxModel(Evaluated, Predictor):
 
     Attributes:
         architecture: by which it was built.
-        columns: that sentences must have, beside their words.
+        columns, input_columns: that sentences must have, beside their words.
         metadata: the column of the tags in the training corpus, as `Tagger` has it.
         labels: its inventory; of several columns a dict.
         answers: each `Output` that the service gives, by name.
@@ -112,7 +112,7 @@ class OnnxModel(Evaluated, Predictor):
         self._threads = threads
         self.session = session
         self.architecture = str(described.get("architecture"))
-        self.columns = tuple(described["columns"])
+        self.columns = self.input_columns = tuple(described["columns"])
         self.shared = shared_of(described)
         corpus = described.get("corpus")  # earlier files lack it
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
@@ -134,11 +134,6 @@ class OnnxModel(Evaluated, Predictor):
     def output_names(self):
         return self._outputs
 
-    @property
-    def input_columns(self) -> tuple[str, ...]:
-        """The columns that sentences must have: the name of models with Keras."""
-        return self.columns
-
     def predict_arrays(self, chunks, names):
         """See `Predictor.predict_arrays`.
 
@@ -158,7 +153,7 @@ class OnnxModel(Evaluated, Predictor):
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _answers(self, sentences, outputs, mapped=map) -> Iterator:
+    def _answers(self, sentences, outputs, mapped) -> Iterator:
         """The answers to one slice.
 
         Args:

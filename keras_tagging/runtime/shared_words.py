@@ -30,7 +30,6 @@ IDS = "token_ids"
 MARKS = ("files", "part")
 #: the name of a vocabulary of parts, before its own
 TABLE = "table_"
-SPANS = 10_000  # that are Python's integers at a time
 MOST_FORMS = 3  # as written, in lower case, in its normal form
 #: tokens whose ids are kept, and their characters: beyond one, all are forgotten
 KEPT_TOKENS, KEPT_CHARACTERS = 50_000, 2_000_000
@@ -110,11 +109,9 @@ class WordIndex:
 
     def __init__(self, text: bytes, starts, ends, ids):
         self._text, self._starts, self._ends = text, starts, ends
-        hashes = np.empty(len(starts), np.int64)
-        for at in range(0, len(starts), SPANS):
-            here = slice(at, at + SPANS)
-            spans = zip(starts[here].tolist(), ends[here].tolist(), strict=True)
-            hashes[here] = [hash(text[start:end]) for start, end in spans]
+        spans = zip(starts.data, ends.data, strict=True)  # one integer at a time
+        hashes = (hash(text[start:end]) for start, end in spans)
+        hashes = np.fromiter(hashes, np.int64, len(starts))
         self._order = np.argsort(hashes, kind="stable").astype(np.int32)
         self._hashes, self._ids = hashes[self._order], ids
 

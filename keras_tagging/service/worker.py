@@ -82,39 +82,15 @@ def is_large(sentences: Sequence) -> bool:
     return size(sentences) > limits.SERVICE_PART_TOKENS
 
 
-class TokenModel:
-    """A model that reads tokens, as a worker runs it.
-
-    Args:
-        model: that ONNX Runtime runs.
-    """
-
-    probabilities = False  # those of a tagger are outputs of their own
-
-    def __init__(self, model):
-        self.answer, self.outputs = model.predict_rows, model.served_outputs
-        self.columns, self.labels = model.columns, model.labels
-        self.architecture = model.architecture
-
-    def warm_up(self) -> int:
-        """Run it twice; the number of best tags that it gives for a token."""
-        for length in (1, 20):
-            words = ["a"] * length
-            columns = dict.fromkeys(self.columns, words)
-            [answer] = self.answer([Sentence(words, None, columns)], self.outputs)
-        ranked = (name for name, output in self.outputs.items() if output.ranked)
-        return max((len(answer[name][0]) for name in ranked), default=0)
-
-
 class TextModel:
-    """A pipeline that reads texts, as a worker runs it.
+    """A pipeline that reads texts, with the methods of a model that reads tokens.
 
     Args:
         pipeline: of ONNX files.
     """
 
     columns, labels = (), ()
-    outputs = {
+    served_outputs = {
         "json": Output("string", ""),
         "conllu": Output("string", ""),
         PROBABLE: Output("string", "", served=False),
@@ -127,12 +103,9 @@ class TextModel:
         parts = pipeline.parts.values()
         self.architecture = ", ".join(part.architecture for part in parts)
 
-    def warm_up(self) -> int:
-        """Run it; there are no best tags."""
-        self.answer(["It begins with this. And this is the second one."], ["json"])
-        return 0
-
-    def answer(self, items: list[str] | list[Sentence], names) -> list[dict[str, list]]:
+    def predict_rows(
+        self, items: list[str] | list[Sentence], names
+    ) -> list[dict[str, list]]:
         """For each text, or sentence of one, the outputs of its sentences.
 
         Those of a text that is to be run in parts are `Later`, as its sentences.
@@ -170,8 +143,18 @@ _FORMS = {
     PROBABLE: _as_json,
     WORDS: len,
 }
-#: how a worker runs a model, by what that reads
-READERS = {"tokens": TokenModel, "text": TextModel}
+
+
+def warm_up(model) -> int:
+    """Run a model; the number of best tags that it gives for a token."""
+    if isinstance(model, TextModel):
+        model.predict_rows(["It begins here. And this comes second."], ["json"])
+        return 0
+    rows, outputs = [["a"], ["a"] * 20], model.served_outputs
+    items = [Sentence(row, None, dict.fromkeys(model.columns, row)) for row in rows]
+    answer, _ = model.predict_rows(items, outputs)
+    ranked = (name for name, output in outputs.items() if output.ranked)
+    return max((len(answer[name][0]) for name in ranked), default=0)
 
 
 def run(connection: Connection, niceness: int) -> None:
@@ -244,18 +227,20 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, Model]]:
                 "columns, which is served in a pipeline only: give the folder of one"
             )
         language = language_of(getattr(model, "metadata", {}))
-        model = _models[name] = READERS[kind.reads](model)
+        if kind.reads == "text":
+            model = TextModel(model)
+        _models[name] = model
         models[name] = Model(
             name,
             kind.name,
             kind.route,
             model.architecture,
             list(model.columns),
-            {k: output for k, output in model.outputs.items() if output.served},
+            {k: output for k, output in model.served_outputs.items() if output.served},
             len(model.labels),
-            model.warm_up(),
+            warm_up(model),
             language,
-            model.probabilities,
+            getattr(model, "probabilities", False),  # of others these are outputs
         )
     return os.getpid(), models
 
@@ -300,8 +285,8 @@ def answer(name: str, jobs: list[tuple[list, list[str]]]) -> list:
 
 def _together(model, jobs):
     wanted = {output for _, outputs in jobs for output in outputs}
-    names = [output for output in model.outputs if output in wanted]
-    rows = iter(model.answer([s for part, _ in jobs for s in part], names))
+    names = [output for output in model.served_outputs if output in wanted]
+    rows = iter(model.predict_rows([s for part, _ in jobs for s in part], names))
     return [
         [
             {name: row[name] for name in outputs}

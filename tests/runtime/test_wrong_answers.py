@@ -116,8 +116,6 @@ def test_nothing_is_printed_on_standard_output(tmp_path, capfd):
 
 def test_the_service_does_not_blame_the_request(tmp_path, monkeypatch, capsys):
     model = runtime.load(changed(FIXTURES / "crf.onnx", tmp_path, NAN))
-    monkeypatch.setattr(model, "outputs", model.output_names(), raising=False)
-    monkeypatch.setattr(model, "answer", model.predict_rows, raising=False)
     monkeypatch.setitem(worker._models, "en", model)
     [(status, told)] = worker.answer("en", [([Sentence(["a"])], ["tags"])])
     assert (status, told) == (500, "en could not be run on this request")

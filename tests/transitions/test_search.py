@@ -11,7 +11,7 @@ from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.data.trees import check_tree
 from keras_tagging.layers import TransitionScorer
-from keras_tagging.onnx.graphs import parsed
+from keras_tagging.onnx.graphs import OnnxEngine, scoring
 from keras_tagging.transitions import (
     DEPRELS,
     JointScorer,
@@ -69,11 +69,13 @@ def by_others(scorer, tokens):
     given = map(ops.convert_to_tensor, (tokens, lengths))
     yield [ops.convert_to_numpy(part) for part in scorer.parse(*given)]
     if keras.backend.backend() == "tensorflow":  # which alone exports
-        joint = JointScorer([scorer])
-        yield by_onnx(
-            lambda tracer, x, n: parsed(tracer, joint, [x], n),
-            {"tokens": tokens, "lengths": lengths},
-        )
+
+        def searched(tracer, x, n):
+            part = scoring(tracer, scorer, x, scorer.beam_width)
+            width = tracer.xp.length(x, 1) + 2
+            return JointScorer([scorer]).search(OnnxEngine(tracer), [part], n, width)
+
+        yield by_onnx(searched, {"tokens": tokens, "lengths": lengths})
 
 
 class LastFirst(NumPy):

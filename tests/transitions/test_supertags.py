@@ -11,7 +11,7 @@ from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.layers.transition_scorer import KerasEngine
-from keras_tagging.onnx.graphs import derived
+from keras_tagging.onnx.graphs import OnnxEngine, scoring
 from keras_tagging.transitions import NumPy, RuleTables, Supertags
 from keras_tagging.transitions.search import FORBIDDEN, LARGEST
 from keras_tagging.transitions.shift_reduce import SHIFT
@@ -56,11 +56,13 @@ def by_keras(scorer, tags, tokens, logits, beam):
 
 
 def by_runtime(scorer, tags, tokens, logits, beam):
-    return by_onnx(
-        lambda tracer, *inputs: derived(tracer, scorer, tags, *inputs, beam),
-        {"tokens": tokens, "logits": logits, "lengths": np.array(LENGTHS, "int32")},
-        (3, 2),
-    )
+    def searched(tracer, x, logits, lengths):
+        part, words = scoring(tracer, scorer, x, beam), tracer.xp.length(x, 1)
+        words, engine = tracer.xp.cast(words, "int32"), OnnxEngine(tracer)
+        return tags.search(engine, scorer, part, logits, lengths, words, beam)
+
+    arrays = {"tokens": tokens, "logits": logits, "lengths": np.array(LENGTHS, "int32")}
+    return by_onnx(searched, arrays, (3, 2))
 
 
 @pytest.mark.parametrize("beam", [1, 3])
