@@ -3,7 +3,6 @@
 Loops over the time axis are GRU and LSTM where ONNX has them, else Scan.
 """
 
-from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import keras
@@ -50,8 +49,9 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
     if native:
         outputs, last = _run(tracer.xp, *native, sequences, mask, layer.go_backwards)
     else:
-        with int8_products(tracer.xp) if tracer.xp.int8 else nullcontext():
-            outputs, last = _by_steps(tracer, layer, sequences, mask)
+        tracer.xp.product = int8_product if tracer.xp.int8 else None
+        outputs, last = _by_steps(tracer, layer, sequences, mask)
+        tracer.xp.product = None
     if not layer.return_sequences:
         return last
     if not layer.go_backwards:
@@ -210,16 +210,6 @@ def refuse_recurrent(tracer, layer, *_, **__):
 LARGEST_WEIGHT = 63
 LARGEST, ZERO = 127, 128  # of what the weights are multiplied with, in unsigned bytes
 LEAST = 1e-9  # so that zeros have a scale
-
-
-@contextmanager
-def int8_products(xp):
-    """Has products with matrices of weights computed in integers, in a block."""
-    xp.product = int8_product
-    try:
-        yield
-    finally:
-        xp.product = None
 
 
 def int8_product(xp, x, weights):

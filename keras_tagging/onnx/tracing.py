@@ -149,11 +149,17 @@ OPERATIONS = {}
 METHODS = {"TrueDivide": "divide"}
 #: operations of one array, and those of ONNX if they have another name
 UNARY = {"Negative": "Neg", "Absolute": "Abs", "StopGradient": "Identity"}
+#: attributes of ONNX, and those of Keras
+ATTRIBUTES = {
+    **dict.fromkeys(("Softmax", "LogSoftmax"), {"axis": "axis"}),
+    "LeakyRelu": {"alpha": "negative_slope"},
+    "Elu": {"alpha": "alpha"},
+}
 UNARY |= {
     name: name
     for name in (
         *("Abs", "Exp", "Log", "Relu", "Round", "Selu", "Sigmoid", "Softplus"),
-        *("Softsign", "Sqrt", "Tanh"),
+        *("Softsign", "Tanh", *ATTRIBUTES),
     )
 }
 
@@ -164,7 +170,9 @@ def find(op: keras.Operation):
     if name in OPERATIONS:
         return OPERATIONS[name]
     if name in UNARY:
-        return lambda xp, op, x: xp.node(UNARY[name], x)
+        names = ATTRIBUTES.get(name, {}).items()
+        options = {onnx: getattr(op, attribute) for onnx, attribute in names}
+        return lambda xp, op, x: xp.node(UNARY[name], x, **options)
     spelled = re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
     method = getattr(Arrays, METHODS.get(name, spelled), None)
     if method is None:
@@ -201,16 +209,6 @@ def relu(xp, op, x):
     return xp.node("Relu", x)
 
 
-@operation("LeakyRelu")
-def leaky_relu(xp, op, x):
-    return xp.node("LeakyRelu", x, alpha=float(op.negative_slope))
-
-
-@operation("Elu")
-def elu(xp, op, x):
-    return xp.node("Elu", x, alpha=float(op.alpha))
-
-
 @operation("Gelu")
 def gelu(xp, op, x):
     if op.approximate:
@@ -226,11 +224,6 @@ def silu(xp, op, x):
 @operation("HardSigmoid")
 def hard_sigmoid(xp, op, x):
     return xp.node("HardSigmoid", x, alpha=1 / 6, beta=0.5)
-
-
-@operation("Softmax", "LogSoftmax")
-def softmax(xp, op, x):
-    return xp.node(type(op).__name__, x, axis=op.axis)
 
 
 REDUCTIONS = {"Max": "ReduceMax", "Logsumexp": "ReduceLogSumExp"}
