@@ -245,9 +245,9 @@ class TextPipeline:
             part = []
 
     def _segmented(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
-        if self.segmenter is None:
-            return (list(self.sentences(text)) for text in texts)
-        return self.segmenter.segment_each(texts)
+        if hasattr(self.segmenter, "segment_each"):
+            return self.segmenter.segment_each(texts)
+        return (list(self.sentences(text)) for text in texts)
 
     def derive(self, sentences, **options):
         """Find the derivations of sentences, as `derive` of its CCG parser does.

@@ -119,7 +119,7 @@ def test_a_large_text_among_others_keeps_its_place():
 
     async def ask(items, outputs):
         asked.append(len(items))
-        return model.answer(items, outputs)
+        return model.predict_rows(items, outputs)
 
     texts = ["a b", "x " * 251, "c"]
     small, large, last = asyncio.run(annotated(ask, texts, ["json", "conllu"]))

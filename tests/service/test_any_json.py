@@ -15,7 +15,7 @@ from keras_tagging.service.worker import Model, TextModel
 
 SERVED = {name: OUTPUTS[name] for name in ("tags", "top_tags")}
 TAGGER = Model("m", "tagger", "tag", "bigru", [], SERVED, 3, 2)
-TEXTS = {name: TextModel.outputs[name] for name in ("json", "conllu")}
+TEXTS = {name: TextModel.served_outputs[name] for name in ("json", "conllu")}
 PIPELINE = Model("p", "pipeline", "annotate", "", [], TEXTS, 0, 0, "", True)
 LEAVES = st.one_of(
     st.none(),
