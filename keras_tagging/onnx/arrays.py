@@ -28,11 +28,18 @@ def _operator(function, swapped=False):
     return operate
 
 
-def _elementwise(operation, dtype=None):
-    """An operation of two arrays, made alike; `dtype` is that of the result."""
+def _elementwise(operation, dtype=None, of=None):
+    """An operation of two arrays, made alike or of one dtype.
+
+    Args:
+        operation: of ONNX.
+        dtype: of the result; by default that of the arrays.
+        of: the dtype of the arrays; by default the one that holds both.
+    """
 
     def compute(self, x, y):
-        return self.node(operation, *self._same(x, y), dtype=dtype)
+        arrays = [self.asarray(z, of) for z in (x, y)] if of else self._same(x, y)
+        return self.node(operation, *arrays, dtype=dtype)
 
     return compute
 
@@ -173,6 +180,9 @@ class Arrays:
     multiply = _elementwise("Mul")
     maximum = _elementwise("Max")
     minimum = _elementwise("Min")
+    divide = _elementwise("Div", of="float32")
+    logical_and = _elementwise("And", of="bool")
+    logical_or = _elementwise("Or", of="bool")
     equal = _elementwise("Equal", "bool")
     greater = _elementwise("Greater", "bool")
     greater_equal = _elementwise("GreaterOrEqual", "bool")
@@ -187,17 +197,8 @@ class Arrays:
         ends = (self.asarray(np.array(end, x.dtype)) for end in (least, most))
         return self.node("Clip", x, *ends)
 
-    def divide(self, x, y):
-        return self.node("Div", self.asarray(x, "float32"), self.asarray(y, "float32"))
-
     def not_equal(self, x, y):
         return self.logical_not(self.equal(x, y))
-
-    def logical_and(self, x, y):
-        return self.node("And", self.asarray(x, "bool"), self.asarray(y, "bool"))
-
-    def logical_or(self, x, y):
-        return self.node("Or", self.asarray(x, "bool"), self.asarray(y, "bool"))
 
     def logical_not(self, x):
         return self.node("Not", self.asarray(x, "bool"))

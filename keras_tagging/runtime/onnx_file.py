@@ -123,21 +123,6 @@ def model_of(session, threads: int | None = None):
     Raises:
         ValueError: if that cannot be, or is not what the file has.
     """
-    described = _described(session)
-    runs = kinds.find(described["kind"]).at("runtime")
-    return runs(session, described, threads or os.cpu_count() or 1)
-
-
-def read_parts(folder: Path, content: dict, kind=TextPipeline, threads=None):
-    """The pipeline of a folder of ONNX files: see `read_pipeline`."""
-    files = content.get("words")
-    words = read_words(folder, files) if files else None
-    load = partial(read, threads=threads, words=words)
-    return read_pipeline(folder, content, load, kind)
-
-
-def _described(session) -> dict:
-    """The description that the file holds, if all of it is there."""
     try:
         described = json.loads(session.get_modelmeta().custom_metadata_map[KEY])
         kind = kinds.registered()[described["kind"]]
@@ -163,7 +148,15 @@ def _described(session) -> dict:
     there = _tensors(session.get_outputs())
     if not needed <= there.keys() or not there.items() <= tensors.items():
         raise ValueError(f"has other outputs than a {kind}")
-    return described
+    return runs(session, described, threads or os.cpu_count() or 1)
+
+
+def read_parts(folder: Path, content: dict, kind=TextPipeline, threads=None):
+    """The pipeline of a folder of ONNX files: see `read_pipeline`."""
+    files = content.get("words")
+    words = read_words(folder, files) if files else None
+    load = partial(read, threads=threads, words=words)
+    return read_pipeline(folder, content, load, kind)
 
 
 def _tensors(values) -> dict[str, tuple[str, int]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
 from keras_tagging.runtime.folder import REMEDY, WORDS, listed_bytes
-from keras_tagging.runtime.token_forms import CAPITAL, CAPITAL_IDS, forms_of
+from keras_tagging.runtime.token_forms import CAPITAL, forms_of
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import StoredArrays
 
@@ -314,7 +314,7 @@ class SharedWords:
         self._forms, self.files = forms, files
         self._rows, self._changed = tables.rows, tables.changed
         self._indices = {name: tables.index(name) for name in tables.names}
-        self._indices[TABLE + CAPITAL] = Vocabulary(CAPITAL_IDS)
+        self._indices[TABLE + CAPITAL] = Vocabulary({b"x": 1, b"X": 2})
         self._outputs = {output.name for output in forms.get_outputs()}
         # the columns of ids that parts read, each once, and their places in a row
         self._places: dict[tuple, int] = {}

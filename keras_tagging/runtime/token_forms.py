@@ -26,8 +26,6 @@ NUL = "\U000ffffe"
 #: stands for what is no UTF-8
 REPLACEMENT = "\ufffd"
 CAPITAL = "capital"
-#: the ids of a capital and of none, in the place of a vocabulary
-CAPITAL_IDS = {b"x": 1, b"X": 2}
 #: the normal forms that differ from lower case
 NORMAL_FORMS = ("kadari", "wu", "dinarelli")
 _AFFIX = re.compile("(prefix|suffix)([1-9][0-9]{0,5})")
