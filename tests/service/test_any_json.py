@@ -104,7 +104,7 @@ def test_sentences_or_a_refusal(route):
     sound, schema, read = ROUTES[route]
     understood, refused = [], []
 
-    @settings(max_examples=150, deadline=None, derandomize=True)
+    @settings(max_examples=200, deadline=None, derandomize=True)
     @given(body=bodies(sound))
     def check(body):
         try:
