@@ -212,25 +212,14 @@ def test_malformed_sentences(tmp_path):
 ATIS = [(4478, 50497, 120), (500, 5703, 96), (893, 9164, 101)]
 EWT = [(12544, 204577), (2001, 25147), (2077, 25094)]
 ERG = [(19901, 426695, 833), (1904, 44210, 651), (1567, 36492, 673)]
-INTENTS = {
-    s: f"atis/atis{x}.w-intent.iob"
-    for s, x in {"dev": "-2.dev", "test": ".test"}.items()
-}
 WSJ = {"dev": "erg-supertags/derived/wsj20.tsv"}
 WSJ["test"] = "erg-supertags/derived/wsj21.tsv"
 GOLD = {"tag_column": 4}
 REAL = [
     ("atis", {}, ATIS),
-    ("atis/atis-2.train.w-intent.iob", INTENTS, ATIS),
     ("conll2000", {}, [(8936, 211727, 22), (2012, 47377, 19)]),
     ("ud-english-ewt", {"tag": "xpos"}, [(*EWT[0], 49), (*EWT[1], 49), (*EWT[2], 48)]),
-    (
-        "ud-english-ewt",
-        {"tag": "deprel"},
-        [(*EWT[0], 51), *((*e, 49) for e in EWT[1:])],
-    ),
     ("ud-french-sequoia", {}, [(2231,), (412,), (456,)]),
-    ("pmb-ccg/4.0.0/en/gold/eval.conll", GOLD, [(841, 5710, 173)]),
     (
         "pmb-ccg/4.0.0/en/gold",
         GOLD,
@@ -238,7 +227,6 @@ REAL = [
     ),
     ("erg-supertags/derived/wsj[01]*.tsv", WSJ, ERG),
     ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
-    ("ccgbank-format/AUTO/00/wsj_0087.auto", {}, [(22, 371, 53)]),
     ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
     ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),
 ]

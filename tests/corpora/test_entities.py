@@ -8,7 +8,6 @@ from keras_tagging.corpora.entities import (
     with_entities,
     with_named_entities,
 )
-from keras_tagging.data import read
 
 
 def joined(words, tagged):
@@ -111,8 +110,3 @@ def test_what_does_not_fit_is_named(folder):
         ValueError, match="the texts differ: sentence w of the treebank"
     ):
         add_entities(corpus, path)
-
-
-def test_the_first_of_three_columns_may_count(folder):
-    [first, *_] = read(folder / "e-train.iob2")
-    assert (first.tokens, first.tags, first.sent_id) == (["Rome"], ["B-LOC"], "y")

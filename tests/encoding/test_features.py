@@ -179,13 +179,6 @@ def test_eager_and_graph_and_any_shape_give_the_same_ids():
     np.testing.assert_array_equal(features({"tokens": table}).numpy(), compiled)
 
 
-def test_a_real_token_never_has_id_0():
-    features = adapted(TOKENS[:5], lookup="cascade")
-    ids = features.encode({"tokens": TOKENS})
-    assert ids.dtype == np.int32 and (ids > 0).all()
-    assert (ids < list(features.sizes.values())).all()
-
-
 def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
     tokens = ["b", "a", "c", "c", "B"]
     features = TokenFeatures(suffixes=())

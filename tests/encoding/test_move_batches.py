@@ -12,19 +12,29 @@ ARC_STANDARD, NUM_LABELS = transition_system("arc-standard"), 3
 OUTPUTS = Outputs(ARC_STANDARD, {"labels": NUM_LABELS})
 HEADS = [[2, 0, 2], [0], [], [0, 1, 2, 3], [2, 0], [0]]
 LABELS = [[1, 2, 3], [3], [], [2, 1, 1, 3], [1, 2], [1]]
-LENGTHS = [len(heads) for heads in HEADS]
-LABELS_OF_FOUR = [[1, 2, 3, 1], *LABELS[:3], *LABELS[4:]]
+#: a swap costs two moves
+TREES = {
+    "arc-standard": (HEADS, LABELS),
+    "swap": (
+        [[3, 4, 0, 3], *HEADS[:3], *HEADS[4:]],
+        [[1, 2, 3, 1], *LABELS[:3], *LABELS[4:]],
+    ),
+}
 
 
-def oracle(heads, labels):
-    return gold_moves(ARC_STANDARD, heads, labels)
+def oracle(heads, labels, name="arc-standard"):
+    return gold_moves(transition_system(name), heads, labels)
 
 
-def make_batches(**options):
-    ids = 1 + np.arange(2 * sum(LENGTHS), dtype="int32").reshape(-1, 2)
-    sentences = EncodedSentences(ids, np.cumsum([0, *LENGTHS]))
-    moves = EncodedMoves.of(ARC_STANDARD, OUTPUTS, oracle(HEADS, LABELS))
-    return MoveBatches(sentences, moves, **options)
+def make_batches(name="arc-standard", **options):
+    system, (heads, labels) = transition_system(name), TREES[name]
+    lengths = [*map(len, heads)]
+    ids = 1 + np.arange(2 * sum(lengths), dtype="int32").reshape(-1, 2)
+    outputs = Outputs(system, {"labels": NUM_LABELS})
+    moves = EncodedMoves.of(system, outputs, oracle(heads, labels, name))
+    return MoveBatches(
+        EncodedSentences(ids, np.cumsum([0, *lengths])), moves, **options
+    )
 
 
 def test_outputs_of_moves():
@@ -45,56 +55,35 @@ def test_a_sentence_by_hand():
 
 @pytest.mark.parametrize("multiple", [1, 4])
 @pytest.mark.parametrize("sizes", [{"batch_size": 2}, {"token_budget": 8}], ids=str)
-def test_every_sentence_is_in_one_batch_with_its_moves(sizes, multiple):
-    batches = make_batches(multiple=multiple, seed=1, **sizes)
+@pytest.mark.parametrize("name, first", [("arc-standard", 3 * 2), ("swap", 2 * 4 + 2)])
+def test_every_sentence_is_in_one_batch_with_its_moves(name, first, sizes, multiple):
+    """With swaps a sentence has moves of any number: the word is shifted again."""
+    heads, labels = TREES[name]
+    outputs = Outputs(transition_system(name), {"labels": NUM_LABELS})
+    batches = make_batches(name, multiple=multiple, seed=1, **sizes)
     expected = {}
-    for number, moves in enumerate(oracle(HEADS, LABELS)):
+    for number, moves in enumerate(oracle(heads, labels, name)):
         ids = batches.sentences.ids[slice(*batches.sentences.offsets[number:][:2])]
-        targets = OUTPUTS.of(moves.actions, moves.labels)
+        targets = outputs.of(moves.actions, moves.labels)
         expected[ids.tobytes()] = moves.nodes, moves.node_labels, targets
-    found = 0
+    sizes = [len(targets) for _, _, targets in expected.values()]
+    assert sizes[0] == first and batches.num_targets == sum(sizes)
+    sentences = 0
     for ids, *others, mask in batches:
         assert ids.dtype == "int32" and mask.dtype == "float32"
-        assert ids.shape[1] % multiple == 0
+        assert ids.shape[1] % multiple == mask.shape[1] % (2 * multiple) == 0
+        assert name == "swap" or mask.shape[1] == 2 * ids.shape[1]
         for row, *parts, real in zip(ids, *others, mask, strict=True):
             n = int((row[:, 0] > 0).sum())
-            assert real.tolist() == [1] * 2 * n + [0] * 2 * (len(row) - n)
-            found += n > 0
             wanted = expected[row[:n].tobytes()]
+            size = len(wanted[-1])
+            assert real.tolist() == [1] * size + [0] * (len(real) - size)
+            sentences += n > 0
             for part, moves in zip(parts, wanted, strict=True):
                 assert part.dtype == "int32"
-                np.testing.assert_array_equal(part[: 2 * n], moves)
-                assert not part[2 * n :].any()
-    assert found == sum(length > 0 for length in LENGTHS)
-    assert batches.num_targets == 2 * sum(LENGTHS)
-
-
-@pytest.mark.parametrize("multiple", [1, 4])
-def test_sentences_with_moves_of_any_number(multiple):
-    """A swap costs two moves: the word is shifted again."""
-    heads = [[3, 4, 0, 3], *HEADS[:3], *HEADS[4:]]
-    swap = transition_system("swap")
-    given = gold_moves(swap, heads, LABELS_OF_FOUR)
-    lengths = [len(some) for some in heads]
-    ids = 1 + np.arange(sum(lengths), dtype="int32")[:, None]
-    outputs = Outputs(swap, {"labels": NUM_LABELS})
-    batches = MoveBatches(
-        EncodedSentences(ids, np.cumsum([0, *lengths])),
-        EncodedMoves.of(swap, outputs, given),
-        multiple=multiple,
-        batch_size=2,
-    )
-    found = []
-    for _, nodes, labels, targets, mask in batches:
-        assert targets.shape[1] % (2 * multiple) == 0
-        assert nodes.shape == (*targets.shape, 18) and labels.shape[2] == 12
-        for row, real in zip(targets, mask > 0, strict=True):
-            assert not row[~real].any()
-            found.append(row[real].tolist())
-    expected = [outputs.of(m.actions, m.labels).tolist() for m in given]
-    assert sorted(filter(None, found)) == sorted(filter(None, expected))
-    assert len(expected[0]) == 2 * 4 + 2
-    assert batches.num_targets == sum(map(len, expected))
+                np.testing.assert_array_equal(part[:size], moves)
+                assert not part[size:].any()
+    assert sentences == sum(map(bool, heads))
 
 
 def test_the_order_depends_on_seed_and_epoch():

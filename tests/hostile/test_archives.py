@@ -68,12 +68,13 @@ def contents(source):
     return opened(members(source, ".conll"))
 
 
+#: who makes them, and how many bits are flipped
 KINDS = {
-    "corpus.tar.gz": tar_of,
-    "corpus.tar.bz2": tar_of,
-    "corpus.tar.xz": tar_of,
-    "corpus.zip": zip_of,
-    "corpus.conll.gz": gz_of,
+    "corpus.tar.gz": (tar_of, 60),
+    "corpus.tar.bz2": (tar_of, 30),
+    "corpus.tar.xz": (tar_of, 30),
+    "corpus.zip": (zip_of, 60),
+    "corpus.conll.gz": (gz_of, 40),
 }
 
 
@@ -91,18 +92,10 @@ def outcome(source, changed, expected):
     return False
 
 
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [
-        ("corpus.tar.gz", 60),
-        ("corpus.tar.bz2", 30),
-        ("corpus.tar.xz", 30),
-        ("corpus.zip", 60),
-        ("corpus.conll.gz", 40),
-    ],
-)
-def test_a_flipped_bit_is_an_error_or_changes_nothing(tmp_path, name, count):
-    source = KINDS[name](tmp_path / name)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_flipped_bit_is_an_error_or_changes_nothing(tmp_path, name):
+    make, count = KINDS[name]
+    source = make(tmp_path / name)
     expected, content = contents(source), source.read_bytes()
     rng = random.Random(17)
     # No checksum covers the directory of a .zip, which is at its end.
@@ -118,7 +111,7 @@ def test_a_flipped_bit_is_an_error_or_changes_nothing(tmp_path, name, count):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_truncation_is_an_error(tmp_path, name):
-    source = KINDS[name](tmp_path / name)
+    source = KINDS[name][0](tmp_path / name)
     expected, content = contents(source), source.read_bytes()
     for size in {*range(0, len(content), 397), *range(len(content) - 12, len(content))}:
         assert outcome(source, content[:size], expected)

@@ -55,28 +55,23 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("keys, value", WRONG, ids=lambda x: repr(x)[:40])
-def test_a_wrong_configuration_is_told(tmp_path, keys, value):
-    change = put(*keys, value=value)
-    refused(tmp_path / "model.keras", changed(whole("tagger"), change))
+WRONG_PARSERS = [
+    (("tagger",), 3),
+    (("tagger", "vocabularies"), None),
+    (("tagger", "settings", "word_dim"), limits.MODEL_UNITS),
+    (("tagger", "architecture"), "ffn-parser"),
+    (("settings", "tags"), 5),
+    (("vocabularies", "labels"), []),
+    (("architecture",), "bigru"),
+]
+CASES = [("tagger", *case) for case in WRONG]
+CASES += [("parser", *case) for case in WRONG_PARSERS]
 
 
-@pytest.mark.parametrize(
-    "keys, value",
-    [
-        (("tagger",), 3),
-        (("tagger", "vocabularies"), None),
-        (("tagger", "settings", "word_dim"), limits.MODEL_UNITS),
-        (("tagger", "architecture"), "ffn-parser"),
-        (("settings", "tags"), 5),
-        (("vocabularies", "labels"), []),
-        (("architecture",), "bigru"),
-    ],
-    ids=lambda x: repr(x)[:40],
-)
-def test_a_wrong_configuration_of_a_parser_is_told(tmp_path, keys, value):
+@pytest.mark.parametrize("kind, keys, value", CASES, ids=lambda x: repr(x)[:40])
+def test_a_wrong_configuration_is_told(tmp_path, kind, keys, value):
     change = put(*keys, value=value)
-    refused(tmp_path / "model.keras", changed(whole("parser"), change))
+    refused(tmp_path / "model.keras", changed(whole(kind), change))
 
 
 def test_a_setting_that_an_older_version_did_not_know_has_its_default(tmp_path):

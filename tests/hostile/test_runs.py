@@ -190,12 +190,6 @@ def test_flipped_and_lost_bytes_are_told_or_change_nothing(tmp_path):
 # The program
 
 
-def test_a_damaged_state_is_one_line(corpus, tmp_path):
-    (tmp_path / "resume.npz").write_bytes(b"damaged")
-    told = failing("train", "bigru", "--corpus", corpus, "--out", tmp_path, *TINY)
-    assert told.startswith(f"{tmp_path / 'resume.npz'}: not a file to resume from")
-
-
 def test_a_full_disk_is_one_line(corpus, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")

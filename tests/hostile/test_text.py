@@ -269,44 +269,40 @@ def test_a_line_that_no_memory_holds():
     ]
 
 
-BLOCKS = {
-    "conll": "w\tP\tN\n",
-    "tokens": "w\n",
-    "conllu": "# c\n",
-    "mrg": "(\n",
-    "pos": "w/N\n",
-    "ctf": "7 |S0 1:1 |# w |S2 1:1 |# N\n",
-}
+END = ": the sentence that begins here has more"
+TOKENS = ": a sentence has more than 50 tokens; split it where"
+BRACKETS = ": a tree has more than 50 brackets; split it"
+TREE = "(<L N A A w N>) "
+LARGE = [
+    # of rows that never end
+    ("conll", "w\tP\tN\n" * 1000, END),
+    ("tokens", "w\n" * 1000, END),
+    ("conllu", "# c\n" * 1000, END),
+    ("mrg", "(\n" * 1000, END),
+    ("pos", "w/N\n" * 1000 + "======", END),
+    ("ctf", "7 |S0 1:1 |# w |S2 1:1 |# N\n" * 1000, END),
+    # of one line
+    ("text", "w " * 51, TOKENS),
+    ("pipe", "w|P|N " * 51, TOKENS),
+    ("jsonl", json.dumps({"tokens": ["w"] * 51}), TOKENS),
+    ("atis", f"BOS {'w ' * 51}EOS\tO{' N' * 51} O", TOKENS),
+    ("auto", f"(<T S 0 51> {TREE * 51})", TOKENS),
+    ("mrg", "(S " * 51, BRACKETS),
+    ("mrg", "(S " * 51 + "(N w)" + " )" * 51, BRACKETS),
+    ("auto", "(<T S 0 1> " * 51, BRACKETS),
+    ("auto", "(<T S 0 1> " * 51 + TREE + " )" * 51, BRACKETS),
+]
 
 
-@pytest.mark.parametrize("format", BLOCKS)
-def test_a_sentence_without_end(monkeypatch, format):
-    monkeypatch.setattr(limits, "SENTENCE_TOKENS", 50)
+@pytest.mark.parametrize("format, text, message", LARGE)
+def test_more_than_a_sentence_may_have(monkeypatch, format, text, message):
+    limit = "TREE_NODES" if message == BRACKETS else "SENTENCE_TOKENS"
+    monkeypatch.setattr(limits, limit, 50)
     good = corpus(format, "ab")
-    endless = BLOCKS[format] * 1000
-    end = "======\n" if format == "pos" else "\n"
-    found, [message] = skipping(good + endless + end + good, format)
-    assert found == [["a"], ["b"]] * 2
-    line = good.count("\n") + 1
-    assert message.startswith(
-        f"<stream>:{line}: the sentence that begins here has more"
-    )
-
-
-@pytest.mark.parametrize("format", ["text", "pipe", "jsonl", "atis", "auto"])
-def test_more_tokens_than_a_sentence_has(monkeypatch, format):
-    monkeypatch.setattr(limits, "SENTENCE_TOKENS", 50)
-    line = {
-        "text": "w " * 51,
-        "pipe": "w|P|N " * 51,
-        "jsonl": json.dumps({"tokens": ["w"] * 51}),
-        "atis": f"BOS {'w ' * 51}EOS\tO{' N' * 51} O",
-        "auto": f"(<T S 0 51> {'(<L N A A w N>) ' * 51})",
-    }[format]
-    good = corpus(format, "ab")
-    found, [message] = skipping(good + line + "\n" + good, format)
-    assert found == [["a"], ["b"]] * 2
-    assert ": a sentence has more than 50 tokens; split it where" in message
+    tokens, [told] = skipping(f"{good}{text}\n{good}", format)
+    assert tokens == [["a"], ["b"]] * 2 and message in told
+    if message == END:
+        assert told.startswith(f"<stream>:{good.count(chr(10)) + 1}{END}")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -338,17 +334,6 @@ def test_messages_are_counted_not_kept():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 300_000
-
-
-@pytest.mark.parametrize("format", ["mrg", "auto"])
-def test_more_brackets_than_a_sentence_has(monkeypatch, format):
-    monkeypatch.setattr(limits, "TREE_NODES", 50)
-    opening = "(S " if format == "mrg" else "(<T S 0 1> "
-    good = corpus(format, "ab")
-    for text in (opening * 51, opening * 51 + good.split("\n")[-2] + " )" * 51):
-        found, [message] = skipping(f"{good}{text}\n{good}", format)
-        assert found == [["a"], ["b"]] * 2
-        assert ": a tree has more than 50 brackets; split it" in message
 
 
 # Memory, where a line is as long as one may be: those that took most, one a cause

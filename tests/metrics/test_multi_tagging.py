@@ -20,24 +20,6 @@ def random_sentences(seed=0, sentences=60, tags=7):
     return gold, probabilities
 
 
-def test_table_by_hand():
-    gold = [np.array([0, 2]), np.array([1]), np.zeros(0, int), np.array([-1])]
-    probabilities = [
-        np.array([[0.90, 0.09, 0.01], [0.90, 0.08, 0.02]]),
-        np.array([[0.50, 0.40, 0.10]]),
-        np.zeros((0, 3)),
-        np.array([[0.30, 0.30, 0.40]]),
-    ]
-    table = multi_tagging(gold, probabilities, betas=[1, 0.5, 0.02])
-    assert list(table.columns) == ["beta", "word", "sent", "categories_per_word"]
-    # The tag unseen in training is wrong even where all categories are assigned.
-    assert table.values.tolist() == [
-        [1, 1 / 4, 0, 4 / 4],
-        [0.5, 2 / 4, 1 / 3, 7 / 4],
-        [0.02, 3 / 4, 2 / 3, 11 / 4],
-    ]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_a_loop_over_words(seed):
     gold, probabilities = random_sentences(seed)

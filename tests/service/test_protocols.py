@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from conftest import random_sentences
 from tritonclient import http as triton
-from tritonclient.utils import InferenceServerException
 
 SENTENCES = [s for s in random_sentences(12, 5) if len(s) > 1] + random_sentences(
     1, 6, longest=1
@@ -100,15 +99,6 @@ def test_infer_parsers_and_columns(client, direct):
     heads = client.infer("gold", tensors(pos=pos), outputs=outputs("heads"))
     trees = direct["gold"].predict_rows(SENTENCES, ["heads"])
     assert cut(heads.as_numpy("heads").tolist()) == [tree["heads"] for tree in trees]
-
-
-def test_what_the_client_is_told(client):
-    for model, message in (
-        ("nobody", "no model 'nobody'"),
-        ("gold", "reads tokens, p"),
-    ):
-        with pytest.raises(InferenceServerException, match=message):
-            client.infer(model, tensors())
 
 
 def test_tag_and_parse(service, direct):

@@ -15,12 +15,6 @@ from keras_tagging.service.worker import stamp
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "sklearn", "pandas", "scipy")
 
 
-def stopped(capsys, *args):
-    with pytest.raises(SystemExit) as end:
-        main(["serve", *map(str, args)])
-    return end.value.code, capsys.readouterr().err
-
-
 def test_names(tmp_path, monkeypatch):
     for name in ("tagger.onnx", "fr=en.onnx", "model.keras"):
         (tmp_path / name).write_bytes(b"")
@@ -39,22 +33,19 @@ def test_names(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "args, message",
+    "name, message",
     [
-        (["nothing.onnx"], "nothing.onnx: no such file or folder"),
-        ([], "MODEL"),
+        ("nothing.onnx", "no such file or folder"),
+        ("bad.onnx", "export the model again"),
     ],
 )
-def test_wrong_arguments(capsys, args, message):
-    code, told = stopped(capsys, *args)
-    assert code == 2 and message in told and told.count("\n") == 1
-
-
-def test_a_damaged_file(capsys, tmp_path):
+def test_files_that_are_no_model(capsys, tmp_path, name, message):
     (tmp_path / "bad.onnx").write_bytes(b"not this")
-    code, told = stopped(capsys, tmp_path / "bad.onnx", "--port", 0)
-    assert code == 2 and "bad.onnx" in told and "export the model again" in told
-    assert told.count("\n") == 1
+    with pytest.raises(SystemExit) as end:
+        main(["serve", str(tmp_path / name), "--port", "0"])
+    error = capsys.readouterr().err
+    assert end.value.code == 2 and name in error and message in error
+    assert error.count("\n") == 1
 
 
 def test_no_process_imports_tensorflow(model_files):

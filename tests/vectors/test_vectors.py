@@ -6,12 +6,6 @@ from keras_tagging import Sentence
 from keras_tagging.vectors import WordVectors, coverage
 
 
-def test_they_have_words():
-    vectors = WordVectors(WORDS, MATRIX)
-    assert len(vectors) == 4 and WORDS[0] in vectors and "zzz" not in vectors
-    assert not WordVectors([], MATRIX[:0])
-
-
 def test_they_are_scaled():
     """Turian et al. (2010), Eq. 1: sigma * E / stddev(E)."""
     drawn = np.random.default_rng(1).normal(0.3, 0.7, (40, 5)).astype("float32")
