@@ -224,18 +224,14 @@ def test_a_parser_that_counts_other_words():
         analyse(parser, dots, punctuation="unicode")
 
 
-@pytest.fixture(scope="module")
-def derived():
-    """Two learnt sentences, one whose words are exchanged, and an empty one."""
+def test_derivations(ccg_parser):
+    """Of two learnt sentences, one whose words are exchanged, and an empty one."""
     nodes = GOLD[1].derivation.to_dict()
     for node in nodes["nodes"]:
         node |= {"word": "the"} if "word" in node else {}
     other = Derivation.from_dict(nodes)
     wrong = replace(GOLD[1], tokens=["the"] * len(other), derivation=other)
-    return [GOLD[2], wrong, Sentence([], []), GOLD[0]]
-
-
-def test_derivations(ccg_parser, derived):
+    derived = [GOLD[2], wrong, Sentence([], []), GOLD[0]]
     analysis = analyse(ccg_parser, derived, GOLD)
     figures = overall(analysis)
     expected = ccg_parser.evaluate(derived, return_dict=True)
@@ -281,13 +277,8 @@ def test_lengths():
 NASTY = ["<b>", "</td><script>alert(1)</script>", "&amp;", "\ud800", "=1+1"]
 
 
-@pytest.fixture
-def nasty(tagger):
-    sentences = [Sentence(NASTY, NASTY)] * 3
-    return analyse(tagger, sentences, title="<i>")
-
-
-def test_the_page_shows_text_as_it_is(nasty, tmp_path):
+def test_the_page_shows_text_as_it_is(tagger, tmp_path):
+    nasty = analyse(tagger, [Sentence(NASTY, NASTY)] * 3, title="<i>")
     text = nasty.to_html(tmp_path / "x.html", rows=2).read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
     for mark in ("<b>", "<i>", "<script"):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from experiments.reproduction.made_up import make_info
 
 from keras_tagging import load_corpus
 from keras_tagging.data import write
@@ -39,21 +40,9 @@ def describe(small_corpus):
     """What `reproduction.json` says, for a table and what differs from the usual."""
 
     def of(table, folder=small_corpus, **changes):
-        reading = {"path": str(folder), "dev": None, "test": None, "format": None}
-        reading |= {"errors": "raise", "options": {}, "trees": False}
-        info = {
-            "paper": table.paper,
-            "table": table.number,
-            "corpus": "small",
-            "reading": reading,
-            "dev_share": None,
-            "recipe": "fast",
-            "settings": {},
-            "epochs": 1,
-            "embeddings": "train" if any(row.vectors for row in table.rows) else None,
-            "punctuation": table.punctuation,
-        }
-        return info | plan.described(plan.read_corpus(reading)) | changes
+        info = make_info(table, corpus="small", recipe="fast", epochs=1)
+        info["reading"] |= {"path": str(folder)}
+        return info | plan.described(plan.read_corpus(info["reading"])) | changes
 
     return of
 

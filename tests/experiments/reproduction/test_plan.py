@@ -4,10 +4,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from experiments.papers.cases import TABLES
 
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.papers import Row, Settings
+from keras_tagging.experiments.papers import Row
 from keras_tagging.experiments.reproduction import plan
 
 WU = papers.table("wu2016", 2)
@@ -103,13 +104,6 @@ def test_columns_that_are_missing():
 
 # Jobs
 
-TABLES = [
-    table
-    for module in papers.PAPERS.values()
-    for table in module.TABLES.values()
-    if not isinstance(table, Settings)
-]
-
 
 def names(rows):
     return [row.name for row in rows]
@@ -127,7 +121,7 @@ def test_slugs_are_names_of_files(table):
     assert re.fullmatch("[0-9a-f]{8}", plan.slugs(table)["±"])
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda t: f"{t.paper}-{t.number}")
+@pytest.mark.parametrize("table", TABLES)
 def test_every_table_has_jobs(table):
     jobs, added = plan.make_jobs(table, plan.choose_rows(table, None), [1, 2])
     ours = [row for row in table.rows if row.architecture]

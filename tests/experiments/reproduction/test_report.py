@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from experiments.papers.cases import TABLES
 from experiments.reproduction.made_up import TEST, cells, make_info, make_table, result
 
 from keras_tagging.experiments import papers
@@ -131,15 +132,7 @@ def test_names_are_printed_as_they_are(page):
     assert cells(text, r"A\_ \[B\] \*")[2] == "90.00"
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        pytest.param(table, id=f"{name}-{number}")
-        for name, module in papers.PAPERS.items()
-        for number, table in module.TABLES.items()
-        if isinstance(table, Table)
-    ],
-)
+@pytest.mark.parametrize("table", TABLES)
 def test_every_table_of_the_papers(table, page):
     """All lines of a table have as many cells."""
     results, rng = [], np.random.default_rng(0)
