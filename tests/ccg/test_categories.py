@@ -1,7 +1,4 @@
-import json
-import os
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -122,31 +119,6 @@ def test_any_text_is_a_category_or_an_error(text):
     except CategoryError:
         return
     assert normalise(written) == written
-
-
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-real = pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
-
-
-@real
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [
-        ("all_ccgbank", 1285),
-        ("thr_10_ccgbank", 425),
-        ("all_rebank", 1574),
-        ("thr_10_rebank", 511),
-    ],
-)
-def test_real_inventories(name, size):
-    path = Path(DATA, "ccg-categories", "jakpra", f"{name}.json")
-    wrapped = json.loads(path.read_text("utf-8"))  # in a pair of brackets each
-    bare = {category[1:-1] for category in wrapped}
-    assert {normalise(category) for category in wrapped} == bare
-    assert {normalise(category) for category in bare} == bare
-    assert len(bare) == size
-    small = {normalise(category, "pmb") for category in bare}
-    assert {normalise(category) for category in small} == bare
 
 
 def test_the_normal_form_has_the_same_limit():

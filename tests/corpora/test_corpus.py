@@ -211,9 +211,6 @@ def test_malformed_sentences(tmp_path):
 # Sentences, tokens and labels of the splits of real corpora.
 ATIS = [(4478, 50497, 120), (500, 5703, 96), (893, 9164, 101)]
 EWT = [(12544, 204577), (2001, 25147), (2077, 25094)]
-ERG = [(19901, 426695, 833), (1904, 44210, 651), (1567, 36492, 673)]
-WSJ = {"dev": "erg-supertags/derived/wsj20.tsv"}
-WSJ["test"] = "erg-supertags/derived/wsj21.tsv"
 GOLD = {"tag_column": 4}
 REAL = [
     ("atis", {}, ATIS),
@@ -225,7 +222,6 @@ REAL = [
         GOLD,
         [(7745, 50408, 294), (1174, 7368, 193), (1053, 6821, 180)],
     ),
-    ("erg-supertags/derived/wsj[01]*.tsv", WSJ, ERG),
     ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
     ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
     ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),

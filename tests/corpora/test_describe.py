@@ -3,7 +3,6 @@ import pytest
 
 from keras_tagging.corpora import describe, load_corpus
 from keras_tagging.corpora.describe import plot_description
-from keras_tagging.corpora.loading import demo_corpus
 from keras_tagging.data import Corpus, Sentence
 
 
@@ -210,16 +209,6 @@ def test_coverage_by_vectors():
             self.words = words
 
     assert describe(Corpus(train), vectors=Vectors(words)).coverage == [row]
-
-
-def test_all_tables_are_in_the_text():
-    corpus = demo_corpus()
-    text = str(describe(corpus, vectors=["the"]))
-    for title in ("Sentence lengths", "share", "Trees", "Words with a vector"):
-        assert title in text
-    assert "no sentences" in str(describe(Corpus([], name="empty", format="conll")))
-    trees = {row["split"]: row["not projective"] for row in describe(corpus).trees}
-    assert all(trees.values())  # it has some on purpose
 
 
 def test_damage_with_file_and_line(tmp_path):

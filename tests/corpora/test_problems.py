@@ -86,11 +86,6 @@ def read(tmp_path, text, **options):
     return load_corpus(tmp_path / "train.conll", "conll", **options)
 
 
-def test_two_labels_can_be_learnt():
-    refuse_one_label([Sentence(["a"], ["X"]), Sentence([], []), Sentence(["b"], ["Y"])])
-    refuse_one_label([Sentence([], [])])
-
-
 def test_the_column_of_a_file_is_named(tmp_path):
     corpus = read(tmp_path, CHUNKS)
     end = "column 1 looks like IOB2: pass tag_column=1"

@@ -1,15 +1,10 @@
 import random
 
 import pytest
+from corpora.test_describe import tagged
 
 from keras_tagging import Sentence
 from keras_tagging.corpora.word_classes import WordClasses
-
-
-def tagged(text):
-    """A sentence from word/tag pairs."""
-    pairs = [pair.rpartition("/") for pair in text.split()]
-    return Sentence([word for word, _, _ in pairs], [tag for _, _, tag in pairs])
 
 
 def classes_of(train, words):

@@ -286,7 +286,6 @@ def test_lower_case_does_not_depend_on_the_locale():
     [
         ({"normalise": "upper"}, "normalise='upper': known are 'kadari', 'wu'"),
         ({"columns": ["suffix2"]}, "two features share a name"),
-        ({"columns": ["pos", "pos"]}, "two features share a name"),
         ({"words": False, "columns": ["word"]}, "columns cannot be called"),
         ({"columns": ["tags"]}, "columns cannot be called"),
         ({"words": False, "suffixes": (), "capitals": False}, "there is no feature"),

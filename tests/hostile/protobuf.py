@@ -30,11 +30,6 @@ class Field:
         value = data[self.value : self.end]
         return read_varint(value, 0)[0] if self.wire == VARINT else value
 
-    @property
-    def name(self) -> str | None:
-        found = self.message.fields_by_number.get(self.number)
-        return found and found.name
-
 
 def varint(value: int, more: int = 0) -> bytes:
     """A number, in more bytes than it needs."""

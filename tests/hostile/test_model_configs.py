@@ -74,12 +74,6 @@ def test_a_wrong_configuration_is_told(tmp_path, kind, keys, value):
     refused(tmp_path / "model.keras", changed(whole(kind), change))
 
 
-def test_a_setting_that_an_older_version_did_not_know_has_its_default(tmp_path):
-    older = changed(whole("tagger"), lambda x: x["config"]["settings"].pop("l2"))
-    path = written(tmp_path / "model.keras", older)
-    assert keras_tagging.load(path).settings["l2"] == 0.0
-
-
 # Sizes
 
 

@@ -167,6 +167,9 @@ def test_pickles_that_are_trusted(tmp_path):
     with pytest.raises(ValueError, match="v.kv: gensim cannot load it"):
         load_vectors(path, allow_pickle=True)
     assert (tmp_path / "ran").exists()
+    write(path, b"\x80\x04damaged")
+    with pytest.raises(ValueError, match="v.kv: gensim cannot load it .*: save it ag"):
+        load_vectors(path, allow_pickle=True)
 
 
 # Sizes that are not there

@@ -41,19 +41,6 @@ def values(table):
     return [[None if value != value else value for value in row] for row in rows]
 
 
-def test_hand_count():
-    scores = attachment_scores(GOLD, HEADS, DEPRELS)
-    assert scores.words == 8
-    assert scores.uas == 7 / 8
-    assert scores.las == 6 / 8
-    assert scores.label_accuracy == 7 / 8
-    assert scores.ucm == scores.lcm == 1 / 2  # the empty sentence is not counted
-    assert scores.by_sentence.tolist() == [[5, 4, 3], [0, 0, 0], [3, 3, 3]]
-    assert repr(scores) == (
-        "AttachmentScores(words=8, uas=0.8750, las=0.7500, label_accuracy=0.8750)"
-    )
-
-
 def right(gold, **options):
     """Which words count, told by making every head wrong but theirs."""
     length = len(gold)

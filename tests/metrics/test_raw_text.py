@@ -29,19 +29,6 @@ def counts(found, name):
     return found[name].gold, found[name].found, found[name].correct
 
 
-def test_the_same_is_right():
-    gold = [
-        sentence("He", ("don't", "do", "n't"), "go", ".", pos="P A X V ."),
-        sentence("Yes", pos="I"),
-    ]
-    found = raw_text_scores(gold, gold)
-    assert list(found) == ["tokens", "sentences", "words", "upos"]
-    assert counts(found, "tokens") == (5, 5, 5)
-    assert counts(found, "sentences") == (2, 2, 2)
-    assert counts(found, "words") == counts(found, "upos") == (6, 6, 6)
-    assert found["words"].f1 == 1
-
-
 def test_white_space_does_not_count():
     gold = [sentence("10 000", "x")]
     predicted = [Sentence(["10000", "x"])]

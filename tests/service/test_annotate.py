@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -148,11 +147,3 @@ def test_probabilities_of_labels(whole, pipeline, folder):
     assert [*map(json.loads, probable[PROBABLE])] == expected
     found = [as_object(s) for s in pipeline.annotate(text)]
     assert [*map(json.loads, plain["json"])] == found
-
-
-def test_texts_that_come_together_are_kept_apart(whole, expected):
-    texts = TEXTS * 8
-    with ThreadPoolExecutor(8) as pool:
-        found = pool.map(lambda x: whole.post("/annotate", {"text": x}), texts)
-        answers = [response.json()["sentences"] for response in found]
-    assert answers == [expected[text] for text in texts]

@@ -78,21 +78,16 @@ REFUSED_TEXTS = [
 ]
 
 
-def check(running, path, body, status, message):
-    found = running.post(path, body)
-    [(key, told)] = found.json().items()
-    assert (found.status_code, key) == (status, "error"), told
-    assert message in told and "\n" not in told and len(told) < 300
+CASES = [("service", *case) for case in REFUSED]
+CASES += [("whole", *case) for case in REFUSED_TEXTS]
 
 
-@pytest.mark.parametrize("path, body, status, message", REFUSED)
-def test_refused(service, path, body, status, message):
-    check(service, path, body, status, message)
-
-
-@pytest.mark.parametrize("path, body, status, message", REFUSED_TEXTS)
-def test_texts_are_refused(whole, path, body, status, message):
-    check(whole, path, body, status, message)
+@pytest.mark.parametrize("running, path, body, status, message", CASES)
+def test_refused(request, running, path, body, status, message):
+    answer = request.getfixturevalue(running).post(path, body)
+    [(key, error)] = answer.json().items()
+    assert (answer.status_code, key) == (status, "error"), error
+    assert message in error and "\n" not in error and len(error) < 300
 
 
 @pytest.mark.parametrize(

@@ -61,25 +61,12 @@ def test_a_card_names_the_language(offers):
         ("bigru", {"embeddings": "x"}, {"word_classes": "brown-tiny"}),
         ("bigru", {"word_classes": "x", "vectors": "x"}, {}),
         ("ffn-parser", {}, {"vectors": "tiny", "word_classes": "brown-tiny"}),
-        ("ffn-parser", {"embeddings": "x"}, {"word_classes": "brown-tiny"}),
         ("segmenter", {}, {}),
     ],
 )
 def test_what_an_architecture_takes(name, given, expected):
     keywords = architectures.architecture(name).keywords
     assert TINY.settings(keywords, given) == expected
-
-
-def test_the_line_says_how_to_turn_them_off():
-    line = "vectors tiny and word classes brown-tiny, installed for English; "
-    off = "without them: vectors=None, word_classes=None"
-    assert TINY.line(["vectors", "word_classes"]) == line + off
-    parts = ["parser.vectors", "tagger.word_classes"]
-    assert TINY.line(parts, "off") == f"{line}off"
-    told = TINY.line(parts, "off", "x=True")
-    assert told == f"{line}off; the vectors stay as they are (x=True trains them)"
-    line = "word classes brown-tiny, installed for English; "
-    assert TINY.line(["word_classes"]) == f"{line}without them: word_classes=None"
 
 
 def test_only_the_best_recipe_takes_those_of_a_corpus(offers):
@@ -239,10 +226,6 @@ def test_train_says_what_it_takes_and_goes_on_with_it(
     code, told = train(out, "--no-resume")
     assert code == 2 and "all installed: name one" in told
     del offers[VECTORS]["more"]
-    # words are not asked for before it is known of which language the corpus is
-    free = ("--set", "trainable_vectors=False")
-    assert train(tmp_path / "free", *free)[0] == 0
-    assert built[-1].settings["trainable_vectors"] is False
     fast = ("--recipe", "fast", "--set", "language=en")
     code, told = train(tmp_path / "fast", *fast)
     assert code == 0 and "(--set trainable_vectors=True trains them)" in told

@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import os
-import pickle
 import struct
 import tracemalloc
 from pathlib import Path
@@ -238,13 +237,6 @@ def test_gensims_fasttext(tmp_path):
         np.testing.assert_array_equal(row, trained.wv[word])
 
 
-@pytest.mark.parametrize("content", [pickle.dumps({"a": 1}), b"\x80\x04damaged"])
-def test_damaged_pickles(content, tmp_path):
-    path = write(tmp_path / "v", content)
-    with pytest.raises(ValueError, match="v: gensim cannot load it .*: save it again"):
-        load_vectors(path, allow_pickle=True)
-
-
 def test_vectors_in_memory():
     keyed = KeyedVectors(3)
     keyed.add_vectors(WORDS, MATRIX)
@@ -261,8 +253,6 @@ def test_vectors_in_memory():
         as_vectors(keyed)
     with pytest.raises(ValueError, match="vectors: has no vectors"):
         as_vectors(KeyedVectors(3))
-    with pytest.raises(ValueError, match="the vector of 'b' holds a value"):
-        as_vectors(WordVectors(["a", "b"], np.array([[1.0], [np.inf]], np.float32)))
     with pytest.raises(ValueError, match="vectors: has 1 words and 2 vectors"):
         as_vectors(WordVectors(["a"], np.ones((2, 3), np.float32)))
 
@@ -276,13 +266,11 @@ DATA = os.environ.get("KERAS_TAGGING_DATA")
     [
         ("glove.6B.50d.top500.txt", (500, 50)),
         ("glove.840B.300d.top256.txt", (256, 300)),
-        ("glove.6B.100d.sample.txt.gz", (100, 100)),
         ("glove.6B.300d.sample.txt.gz", (100, 300)),
         ("gensim_test_glove.txt", (76, 50)),
         ("googlenews_style_w2v_test.bin", (10, 300)),
         ("EN.1-10.cbow1_300d.txt", (20, 300)),
         ("pang_lee_polarity_fasttext_100d.vec", (1694, 100)),
-        ("lee_fasttext_10d.vec", (1762, 10)),
         ("lee_word2vec_10d_c_text.txt", (1750, 10)),
     ],
 )

@@ -95,7 +95,5 @@ def test_coverage_of_sentences_and_counts():
 def test_coverage_errors():
     with pytest.raises(ValueError, match="'a text' is a string: give a list of words"):
         coverage("a text", VECTORS)
-    with pytest.raises(ValueError, match="normalise='x': known are 'kadari'"):
-        coverage(["a"], VECTORS, "x")
     with pytest.raises(ValueError, match="depends on the training sentences"):
         coverage(["a"], VECTORS, "dinarelli")
