@@ -10,8 +10,6 @@ from keras_tagging.data import CorpusError, Sentence, detect_format, read, write
 from keras_tagging.data.records import MalformedSentence
 from keras_tagging.utils import limits
 
-CONLLU = "1\t{0}\tl\t{1}\tX\t_\t0\troot\t_\t_\n\n"
-
 
 def read_all(text, format, **options):
     return list(read(io.BytesIO(text.encode()), format, **options))

@@ -1,5 +1,3 @@
-"""Annotated sentences as HTML."""
-
 from xml.etree import ElementTree
 
 from keras_tagging.data import Sentence, Span

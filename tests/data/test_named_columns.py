@@ -1,5 +1,3 @@
-"""Columns of labels by name."""
-
 import pytest
 
 from keras_tagging import Sentence

@@ -1,5 +1,3 @@
-"""Reading CoNLL-U and CoNLL-X, with and without trees."""
-
 import io
 import itertools
 

@@ -44,27 +44,20 @@ def words(text: str) -> set[str]:
 def block(text: str, number: int) -> tuple[str, list[list[str]]]:
     """The caption of a table, and its cells: what stands above it, or else below."""
     lines = text.split("\n")
-    at = [i for i, line in enumerate(lines) if is_caption(line, number)]
+    # not "Table 1 shows ..."
+    caption = re.compile(rf"Table {number}(: | [A-Z0-9])")
+    at = [i for i, line in enumerate(lines) if caption.match(line)]
     assert len(at) == 1, f"Table {number} has {len(at)} captions"
     for step in (-1, 1):
         i, found = at[0] + step, []
         while not lines[i].strip():
             i += step
-        while is_table(lines[i]):
+        while "\t" in lines[i] or lines[i].startswith("|"):
             found.append(cells(lines[i]))
             i += step
         if found:
             return lines[at[0]], found[::step]
     raise AssertionError(f"Table {number} has no lines")
-
-
-def is_caption(line: str, number: int) -> bool:
-    """`Table 1: ...` or `Table 1 The ...`, not `Table 1 shows ...`."""
-    return bool(re.match(rf"Table {number}(: | [A-Z0-9])", line))
-
-
-def is_table(line: str) -> bool:
-    return "\t" in line or line.startswith("|")
 
 
 def cells(line: str) -> list[str]:
@@ -88,7 +81,7 @@ def lines_of(text: str, number: int) -> tuple[str, list[Line]]:
     """The caption and the lines with figures, in their order."""
     caption, rows = block(text, number)
     rows = [row for row in rows if not all(set(cell) <= {"-"} for cell in row)]
-    heads = [row for row in rows[:2] if not any(map(is_figure, row[-2:]))]
+    heads = [row for row in rows[:2] if not any(map(FIGURE.fullmatch, row[-2:]))]
     heads = [row for row in heads if any(row[1:])]  # the others name a group
     names = headings(heads)
     labels = sum(name in LABELS for name in names)
@@ -106,10 +99,6 @@ def lines_of(text: str, number: int) -> tuple[str, list[Line]]:
         figures = dict(zip(names[labels:], map(figure, row[labels:]), strict=True))
         found.append(Line(label, words(" ".join([group, label, *near])), figures))
     return caption, found
-
-
-def is_figure(cell: str) -> bool:
-    return bool(FIGURE.fullmatch(cell))
 
 
 def figure(cell: str) -> float | None:

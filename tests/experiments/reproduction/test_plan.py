@@ -209,12 +209,6 @@ def test_scale_that_is_refused(table, scale, part):
         plan.check_scale(table, scale)
 
 
-def test_impossible_settings(table):
-    info = {"settings": {"units": 0}, "recipe": "paper", "epochs": None}
-    with pytest.raises(ValueError, match="units=0: it is from 1"):
-        plan.check_settings(plan.choose_rows(table, None), info)
-
-
 def test_embeddings(tmp_path, monkeypatch, tiny_vectors):
     table = papers.table("wu2016", 2)
     monkeypatch.chdir(tmp_path)
