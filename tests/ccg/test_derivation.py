@@ -115,7 +115,6 @@ DATA = os.environ.get("KERAS_TAGGING_DATA")
     [
         "ccgbank-format/AUTO/00/wsj_0001.auto",
         "ccgbank-format/AUTO/05/wsj_0595Corrected.auto",
-        "ccg-geometry/geo-dev.auto",
         "ewt-ccg/en_ewt-ud-test.auto",
     ],
 )

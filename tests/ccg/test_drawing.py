@@ -52,14 +52,7 @@ def test_html_and_svg_are_well_formed_and_hold_every_category():
         [(int(cell.get("colspan", 1)), "".join(cell.itertext())) for cell in row]
         for row in table.iter("tr")
     ]
-    assert [word for _, word in rows[0]] == [
-        "the",
-        "<book>",
-        "that",
-        "she",
-        "read",
-        ",",
-    ]
+    assert [word for _, word in rows[0]] == "the <book> that she read ,".split()
     assert rows[2] == [(2, ">NP"), (1, ""), (1, r">TS/(S\NP)")]
     assert rows[-1] == [(6, "<NP")]
     styled = derivation.html()

@@ -224,7 +224,6 @@ REAL = [
     ),
     ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
     ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
-    ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),
 ]
 
 

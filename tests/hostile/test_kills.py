@@ -139,19 +139,16 @@ with lock_run(Path(sys.argv[1])):
 """
 
 
-def start(code, *args, **options):
-    path = os.pathsep.join(p for p in sys.path if p)
-    command = [sys.executable, "-c", code, *map(str, args)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, **options)
-
-
 def test_two_processes_do_not_train_in_one_folder(tmp_path):
     told = (
         f"keras-tagging: error: another process trains in {tmp_path}: wait until it "
         "ends, or choose another --out\n"
     )
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with start(LOCKING, tmp_path, **pipes) as process:
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    path = os.pathsep.join(filter(None, sys.path))
+    options["env"] = os.environ | {"PYTHONPATH": path}
+    command = [sys.executable, "-c", LOCKING, tmp_path]
+    with subprocess.Popen(command, **options) as process:
         assert process.stdout.readline() == b"locked\n"
         for command in (["train", "bigru", "--corpus", "demo"], ["demo"]):
             code, _, err = program(*command, "--out", tmp_path)

@@ -80,9 +80,7 @@ def test_bilou_is_iobes():
     [
         ("O B-X I-X B-Y", "iob2"),
         ("O B-X I-X I-Y", "iob1"),  # as PER in the German and English names of 2003
-        ("O I-X I-Y", "iob1"),
         ("O B-X I-X E-X S-X", "iobes"),
-        ("O B-X L-X", "iobes"),
         ("O S-X B-Y I-Y E-Y", "iobes"),
     ],
 )

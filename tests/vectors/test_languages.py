@@ -225,8 +225,3 @@ def test_train_says_what_it_takes_and_goes_on_with_it(
     assert built[-1].settings == built[0].settings
     code, told = train(out, "--no-resume")
     assert code == 2 and "all installed: name one" in told
-    del offers[VECTORS]["more"]
-    fast = ("--recipe", "fast", "--set", "language=en")
-    code, told = train(tmp_path / "fast", *fast)
-    assert code == 0 and "(--set trainable_vectors=True trains them)" in told
-    assert built[-1].metadata["words"] == built[0].metadata["words"]
