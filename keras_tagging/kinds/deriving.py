@@ -21,7 +21,7 @@ from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import DependencyTree, agreement
 from keras_tagging.transitions.search import FORBIDDEN
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
-from keras_tagging.utils.checks import Checked, Rule, whole
+from keras_tagging.utils.checks import Checked, Level, Rule, checked, whole
 from keras_tagging.utils.limits import MODEL_STEPS
 
 OUTPUTS = {
@@ -31,6 +31,7 @@ OUTPUTS = {
 }
 SCORES = ["tag_scores", "head_scores"]
 NO_ROWS = np.zeros((0, 0), "float32")
+Nbest = Annotated[int, whole(1, 1000)]
 #: those of single words, and those of derivations
 OF_WORDS = ("accuracy", "head_accuracy", "joint_accuracy")
 FIGURES = (*OF_WORDS, "supertags", "labelled", "unlabelled", "dependencies")
@@ -93,10 +94,8 @@ class Deriving(Predictor):
         Raises:
             ValueError: for a `beta` outside of (0, 1], or `nbest` below 1.
         """
-        if beta is not None and not 0 < beta <= 1:
-            raise ValueError(f"beta={beta}: give a number above 0, up to 1")
-        if nbest is not None and not 1 <= nbest <= 1000:
-            raise ValueError(f"nbest={nbest}: give a whole number from 1 to 1,000")
+        checked("beta", beta, Level | None, None)
+        checked("nbest", nbest, Nbest | None, None)
 
         def derived(sentence, outputs):
             ranked = self._search(sentence, outputs, beta, nbest or 1)

@@ -56,11 +56,8 @@ class Parsing(Predictor):
 
     def predictions(self, sentences, *calls) -> list[tuple[list, list]]:
         """Heads and labels: for each sentence a pair of lists."""
-
-        def tree(sentence, outputs):
-            return tree_of(outputs)
-
-        return self.decode(sentences, ["heads", "deprels"], tree, 1, *calls)
+        names = ["heads", "deprels"]
+        return self.decode(sentences, names, lambda _, x: tree_of(x), 1, *calls)
 
     def scores(self, sentences, *calls, **options):
         """The `metrics.attachment_scores` on gold trees, with their tables."""

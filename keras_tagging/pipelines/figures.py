@@ -40,6 +40,7 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     words = [_only(sentence, pipeline.input_columns) for sentence in gold]
     reads_words = has_derivations and all(s.surface is None for s in gold)
     reads_words |= pipeline.segmenter is None
+    parts = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
     columns = {*pipeline.columns}
     annotated = pipeline.annotate(words if reads_words else text_of(gold))
     predicted = [_only(sentence, columns) for sentence in annotated]
@@ -51,11 +52,13 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     if has_derivations:
         derived = predicted
         if not reads_words:
-            others = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
-            derived = TextPipeline(**others).annotate(words)
+            derived = TextPipeline(**parts).annotate(words)
         scores |= _derivation_scores(gold, derived)
     if not reads_words and "entities" in scores:
-        tagged = _without_segmenter(pipeline).annotate(s.tokens for s in gold)
+        read = {field_of(c) for model in parts.values() for c in model.input_columns}
+        if not read & {"head", "deprel"}:  # the taggers are enough
+            parts = {k: m for k, m in parts.items() if kinds.of(m) is kinds.TAGGER}
+        tagged = TextPipeline(**parts).annotate(s.tokens for s in gold)
         rows = ([s.columns[NER] for s in x] for x in (gold, tagged))
         scores["entities_of_gold_words"] = chunk_scores(*rows)
     return scores
@@ -86,15 +89,6 @@ def _parts_of_speech_named(gold: list[Sentence]) -> list[Sentence]:
         )
         for s in gold
     ]
-
-
-def _without_segmenter(pipeline) -> TextPipeline:
-    """The taggers of a pipeline; all models of words, if one reads trees."""
-    parts = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
-    read = {field_of(c) for model in parts.values() for c in model.input_columns}
-    if not read & {"head", "deprel"}:
-        parts = {k: m for k, m in parts.items() if kinds.of(m) is kinds.TAGGER}
-    return TextPipeline(**parts)
 
 
 def _only(sentence: Sentence, names) -> Sentence:

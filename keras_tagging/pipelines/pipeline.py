@@ -92,9 +92,9 @@ class Pipeline(TextPipeline):
         Raises:
             FileExistsError: if the folder has a pipeline or a file of such a name, and
                 `overwrite` is false.
-            ValueError: if a part is an ONNX file, which has no weights to save, or an
-                ensemble, another process saves in the folder, or it has models that
+            ValueError: if another process saves in the folder, or it has models that
                 would be taken for parts.
+            AttributeError: if a part is an ONNX file, which has no weights to save.
             OSError: if the folder cannot be written.
         """
         folder = Path(folder)
@@ -102,12 +102,6 @@ class Pipeline(TextPipeline):
         if not overwrite and (there := [x for x in files if (folder / x).exists()]):
             has = "a pipeline" if PIPELINE in there else there[0]
             raise FileExistsError(f"{folder} has {has}: give overwrite=True")
-        for name, model in self.parts.items():
-            if not hasattr(model, "save"):
-                raise ValueError(
-                    f"the {name} is an ONNX file, which has no weights to save: copy "
-                    "the file, or load the run that it came from"
-                )
         _check_strangers(folder, "keras", self.parts)
         old = (
             folder / f"{name}{suffix}"

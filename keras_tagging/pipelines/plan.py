@@ -120,10 +120,8 @@ class PipelinePlan:
         for part in self.parts:
             keywords = self.keywords(part)
             if part == "parser" and self.jackknifed(corpus):
-                each = min(
-                    keywords["tagger_epochs"], epochs or keywords["tagger_epochs"]
-                )
-                stages[JACKKNIFE] = keywords["folds"] * each
+                most = keywords["tagger_epochs"]
+                stages[JACKKNIFE] = keywords["folds"] * min(most, epochs or most)
             stages[part] = epochs or self.epochs(part, corpus)
         return stages
 

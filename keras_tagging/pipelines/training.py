@@ -15,11 +15,7 @@ from keras_tagging.models.report import without_nan
 from keras_tagging.models.tagger.jackknife import jackknife
 from keras_tagging.pipelines.any_model import load as load_any
 from keras_tagging.pipelines.pipeline import COLUMNS, Pipeline, end_run, start_run
-from keras_tagging.pipelines.plan import (
-    JACKKNIFE,
-    PipelinePlan,
-    columns_to_read,
-)
+from keras_tagging.pipelines.plan import JACKKNIFE, PipelinePlan, columns_to_read
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES
 
 
@@ -173,20 +169,13 @@ def segmenter_of(source: str | Path, plan: PipelinePlan):
         ValueError: if the model has none with weights, or the plan trains one.
     """
     if "segmenter" in plan.parts:
-        raise ValueError(
-            f"the segmenter of {source} would replace the one that is trained: leave "
-            "the part segmenter out"
-        )
+        raise ValueError("leave the part segmenter out: another model's is taken")
     model = load_any(source)
-    segmenter = (
-        model if model.kind == "segmenter" else getattr(model, "segmenter", None)
-    )
-    if not hasattr(segmenter, "save"):
-        raise ValueError(
-            f"{source} has no segmenter that can be saved: give a model that has one, "
-            "not exported, such as en"
-        )
-    return segmenter
+    if model.kind != "segmenter":  # a pipeline may have one
+        model = getattr(model, "segmenter", None)
+    if not hasattr(model, "save"):
+        raise ValueError(f"{source} has no segmenter that can be saved, as en has")
+    return model
 
 
 def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
@@ -194,11 +183,10 @@ def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
     about = asdict(plan)
     if not plan.words:  # as before there were any
         del about["words"]
+    chosen = {k: v for k, v in fitting.items() if v is not None}
     return {
         "plan": about,
-        "number of epochs or the like": {
-            k: v for k, v in fitting.items() if v is not None
-        },
+        "number of epochs or the like": chosen,
         "training corpus": Corpus(corpus.train).fingerprint(),
         "development corpus": Corpus(corpus.dev).fingerprint(),
     }

@@ -36,12 +36,8 @@ def share_batches(count: int) -> None:
         ValueError: if the backend is not JAX, or there are fewer devices, or some are
             left out that belong to other processes.
     """
-    backend = keras.backend.backend()
-    if backend != "jax":
-        raise ValueError(
-            f"{count} devices share batches with JAX only, and the backend is "
-            f"{backend}: set the environment variable KERAS_BACKEND=jax"
-        )
+    if keras.backend.backend() != "jax":
+        raise ValueError("devices share batches with JAX only: set KERAS_BACKEND=jax")
     import jax
 
     if int(os.environ.get(PROCESSES, 1)) > 1 and not jax.distributed.is_initialized():
@@ -50,9 +46,8 @@ def share_batches(count: int) -> None:
     processes, _ = place()
     if not (len(here) if processes > 1 else 1) <= count <= len(here):
         raise ValueError(
-            f"{count} devices, but this run of {processes} has {len(here)}: give "
-            f"{len(here)}, or have JAX divide the CPU by the environment variable "
-            f"XLA_FLAGS=--xla_force_host_platform_device_count={count}"
+            f"{count} devices, but this run of {processes} has {len(here)}; XLA_FLAGS="
+            f"--xla_force_host_platform_device_count={count} divides the CPU"
         )
     # the batches are divided among processes by own_rows
     keras.distribution.set_distribution(
@@ -109,6 +104,5 @@ def check_alike(run: dict) -> None:
     if (process_allgather(digest) != digest).any():
         raise ValueError(
             "the processes that share batches have different runs: give all of them "
-            "the same corpus, settings and seed, and let them resume from the same "
-            "epoch"
+            "the same corpus, settings, seed and first epoch"
         )

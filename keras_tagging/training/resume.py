@@ -174,10 +174,9 @@ class Resume(keras.callbacks.Callback):
             if isinstance(callback, TrainingLog):
                 rows = state.get("rows")
                 numbers = [row.get("epoch") for row in rows] if _rows(rows) else None
-                if numbers != list(range(1, self.epoch + 1)):
-                    raise ValueError(f"epoch is {self.epoch}, but not in its log")
-                if not all(_is_number(x) for row in rows for x in row.values()):
-                    raise ValueError("its log has something else than figures")
+                fits = numbers == list(range(1, self.epoch + 1))
+                if not (fits and all(_is_number(x) for r in rows for x in r.values())):
+                    raise ValueError(f"its log has no figures of {self.epoch} epochs")
 
 
 def check_value(callback, name: str, value, epoch: int) -> None:
@@ -211,12 +210,10 @@ def check_value(callback, name: str, value, epoch: int) -> None:
 def check_header(header) -> None:
     """Raise an error unless the header of a file has what `Resume` writes."""
     names, states = header["run"]["callbacks"], header["callbacks"]
-    if type(header["epoch"]) is not int or not 1 <= header["epoch"] <= limits.EPOCHS:
-        raise ValueError(f"epoch is {header['epoch']}")
-    if not isinstance(names, list) or [*map(type, states)] != [dict] * len(names):
-        raise ValueError("its header has no state for each callback")
-    if type(header["finished"]) is not bool:
-        raise ValueError("its header does not say whether it has finished")
+    fits = type(header["epoch"]) is int and 1 <= header["epoch"] <= limits.EPOCHS
+    fits = fits and type(header["finished"]) is bool and isinstance(names, list)
+    if not fits or [*map(type, states)] != [dict] * len(names):
+        raise ValueError("its header is not that of a run")
 
 
 def _values(variable) -> np.ndarray:

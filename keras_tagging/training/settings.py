@@ -3,18 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from keras_tagging.utils.checks import (
-    Checked,
-    NonNegative,
-    Positive,
-    Rate,
-    Share,
-    check_fields,
-)
+from keras_tagging.utils.checks import Checked, NonNegative, Positive, Rate, Share
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizerSettings:
+class OptimizerSettings(Checked):
     """The arguments of `compile`: see `training.compile_arguments`.
 
     Args:
@@ -38,14 +31,6 @@ class OptimizerSettings:
     label_smoothing: Share = 0.0
     weight_average: Share = 0.0
     jit_compile: bool = False
-
-    def __post_init__(self):
-        check_fields(self)
-        if self.momentum and self.optimizer != "sgd":
-            raise ValueError(
-                f"momentum={self.momentum} is for optimizer='sgd': "
-                f"{self.optimizer!r} needs momentum=0"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,7 +112,7 @@ def test_compile_arguments():
     assert isinstance(adadelta, keras.optimizers.Adadelta)
     assert float(adadelta.learning_rate) == 1.0
     for other in ("adam", "adamw", "adadelta"):
-        with pytest.raises(ValueError, match=f"'{other}' needs momentum=0"):
+        with pytest.raises(ValueError, match="momentum"):  # Keras refuses it
             compiled(optimizer=other, momentum=0.9)
     with pytest.raises(ValueError, match="optimizer='adagrad': .*'sgd', 'adam'"):
         compiled(optimizer="adagrad")
