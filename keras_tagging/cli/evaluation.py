@@ -127,9 +127,9 @@ def evaluate(
     if hasattr(model, "report"):
         report = model.report(sentences, **options)
     else:
-        from keras_tagging.models.report import exported_report  # without Keras
+        from keras_tagging.models.report import figures_alone  # without Keras
 
-        report = exported_report(model, sentences, **options)
+        report = figures_alone(model, sentences, **options)
     if report.warning:
         warn(report.warning)
     if as_json:

@@ -12,6 +12,7 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.layers.loop import packed
+from keras_tagging.models.report import figures_alone
 from keras_tagging.utils.checks import Positive, checked
 
 
@@ -28,9 +29,8 @@ class NetworkCalls:
     """
 
     def __init__(self, count=0, batch_size=None, verbose="auto"):
-        self.count, self.batch_size, self.bar = count, None, None
-        if batch_size is not None:
-            self.batch_size = checked("batch_size", batch_size, Positive, None)
+        self.count, self.bar = count, None
+        self.batch_size = checked("batch_size", batch_size, Positive | None, None)
         if verbose in (1, 2):
             self.bar = keras.utils.Progbar(count, verbose=verbose, unit_name="sentence")
 
@@ -133,6 +133,10 @@ class SentenceCalls(keras.Model, Predictor):
         figures = self.evaluator(sentences, calls, **options)()
         calls.end(figures)
         return figures if return_dict else list(figures.values())
+
+    def report(self, sentences, **options):
+        """Figures and tables: see `models.report`."""
+        return figures_alone(self, sentences, **options)
 
     def predict(self, x, batch_size=None, verbose="auto"):
         """Predict for sentences: see `predictions`.

@@ -29,6 +29,7 @@ from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import StoredArrays, sha256_of
+from keras_tagging.utils.suggestions import check_known
 
 FORMAT = 1
 #: labels that are kept of each token
@@ -131,7 +132,7 @@ class SoftTargets:
                 the teacher has read.
 
         Raises:
-            ValueError: if there is no sentence, or a tree is missing.
+            ValueError: if a tree is missing.
         """
         sentences, labels = as_sentences(sentences), teacher_labels(teacher)
         kept: dict = {name: ([], []) for name in labels}
@@ -147,8 +148,6 @@ class SoftTargets:
                     lists[0].append(small)
                     lists[1].append(np.take_along_axis(row, best, -1))
                 lengths.append(len(lists[0][-1]))
-        if not sentences:
-            raise ValueError("soft targets need sentences: there are none")
         ids, values = (
             {name: np.concatenate(lists[i]) for name, lists in kept.items()}
             for i in (0, 1)
@@ -161,10 +160,7 @@ class SoftTargets:
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise a ValueError if they are not of these sentences, in this order."""
         if fingerprint_of(sentences, self.has_moves) != self.fingerprint:
-            raise ValueError(
-                f"the soft targets are of {len(self):,} other sentences than these "
-                f"{len(sentences):,}, or of another order of them: make them again"
-            )
+            raise ValueError("the soft targets are of other sentences: make them again")
 
     def digest(self) -> str:
         """SHA-256 of everything that is learnt from."""
@@ -181,20 +177,16 @@ class SoftTargets:
         """Write an `.npz` file, atomically.
 
         Raises:
-            ValueError: if its name ends otherwise.
             OSError: if it cannot be written.
         """
-        path = Path(path)
-        if path.suffix != ".npz":
-            raise ValueError(f"{path}: the name of soft targets must end in .npz")
         columns = [[name, *labels] for name, labels in self.labels.items()]
         header = {"format": FORMAT, "sentences": self.fingerprint, "columns": columns}
         arrays = {"header": json.dumps(header), "offsets": self.offsets}
         for i, name in enumerate(self.labels):
             arrays[f"ids{i}"] = self.ids[name]
             arrays[f"probabilities{i}"] = self.probabilities[name]
-        with replacing(path) as partial:
-            np.savez(partial, **arrays)
+        with replacing(Path(path)) as partial, partial.open("wb") as stream:
+            np.savez(stream, **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> "SoftTargets":
@@ -333,9 +325,8 @@ class Distillation:
         return labelled
 
     def _labels(self, name: str | None) -> Sequence[str]:
-        labels = self.targets.labels
-        check_column("the soft targets have", labels, name)
-        return labels[name]
+        check_column("the soft targets", self.targets.labels, name)
+        return self.targets.labels[name]
 
     def _best(self, name: str | None, rows: slice, sentence: Sentence) -> list[str]:
         labels = self._labels(name)
@@ -390,10 +381,8 @@ class Distillation:
         labels = self._labels(column.name)
         places = np.array([column.ids.get(label, -1) for label in labels])
         if (places < 0).all():
-            raise ValueError(
-                f"the student knows no {column.name or 'tag'} of the soft targets: "
-                "train it on sentences with the teacher's tags"
-            )
+            name = column.name or "tag"
+            raise ValueError(f"the student knows no {name} of the soft targets")
         ids = places[self.targets.ids[column.name]]
         values = np.where(ids < 0, 0, self.targets.probabilities[column.name])
         # of the largest first: no small power is lost in rounding
@@ -406,20 +395,16 @@ class Distillation:
         return np.maximum(ids, 0), values
 
 
-def check_column(what: str, theirs: Iterable[str | None], name: str | None) -> None:
+def check_column(teacher: str, columns: Iterable[str | None], name: str | None) -> None:
     """Raise a ValueError if a teacher lacks a column of its student.
 
     Args:
-        what: the beginning of the message.
-        theirs: the columns of the teacher.
+        teacher: in the message.
+        columns: of the teacher.
         name: of the column.
     """
-    if name not in theirs:
-        listed = ", ".join(repr(column or "tags") for column in theirs)
-        raise ValueError(
-            f"{what} no column {name or 'tags'!r}: theirs are {listed}; build the "
-            "student with the tags=, or the transition system, of the teacher"
-        )
+    names = [column or "tags" for column in columns]
+    check_known(f"column of {teacher}", name or "tags", names)
 
 
 # Text without annotation, and a teacher in a run
@@ -516,7 +501,7 @@ class Teacher:
         student.check_student()
         of_teacher, lines = teacher_labels(self.model), []
         for name, labels in teacher_labels(student).items():
-            check_column(f"{self.path}, the teacher, has", of_teacher, name)
+            check_column(f"the teacher, {self.path},", of_teacher, name)
             column, theirs = name or "tags", of_teacher[name]
             shared = {*labels} & {*theirs}
             missed = [label for label in labels if label not in shared]

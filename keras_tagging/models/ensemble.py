@@ -22,7 +22,6 @@ from keras_tagging.models.files.loading import read
 from keras_tagging.models.files.run_folder import ENSEMBLE
 from keras_tagging.models.files.saving import versions
 from keras_tagging.models.parser.parser import Parser
-from keras_tagging.models.report import exported_report
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
 from keras_tagging.models.tagger.tagger import Tagger
@@ -36,10 +35,6 @@ from keras_tagging.utils.stored import read_object, sha256_of
 FORMAT = 1
 MEMBER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.keras")
 WRITTEN = re.compile(r"member-[1-9][0-9]*\.(keras|metadata\.json)")
-NOT_TRAINED = (
-    "an ensemble does not learn: fit each member, or a student on the soft targets of "
-    "SoftTargets.of(ensemble, sentences), fit(..., soft_targets=)"
-)
 
 
 def _first(name: str) -> property:
@@ -135,10 +130,6 @@ class Ensemble(SentenceCalls):
     def encode(self, sentences) -> "EncodedForMembers":
         """The ids of all tokens for each member."""
         return EncodedForMembers([model.encode(sentences) for model in self.members])
-
-    def fit(self, *_, **__):
-        """Raise a ValueError: its members learn, and students do."""
-        raise ValueError(NOT_TRAINED)
 
     # Files
 
@@ -317,10 +308,8 @@ def _place(column, model):
     named = {other.name: other for other in model.label_columns}
     other = named.get(column.name)
     if other is None or set(other.labels) != set(column.labels):
-        raise ValueError(
-            "join taggers that learnt the same columns and labels: those in "
-            f"{column.name or 'tags'!r} differ"
-        )
+        name = column.name or "tags"
+        raise ValueError(f"the taggers differ in the labels of {name!r}")
     order = [other.ids[label] for label in column.labels]
     return [*named].index(column.name), None if order == sorted(order) else order
 
@@ -333,17 +322,13 @@ class ParserEnsemble(Parsing, Ensemble):
     """
 
     counting_options = report_options = Parser.counting_options
+    labels = _first("labels")
 
     def __init__(self, members, **kwargs):
         super().__init__(members, **kwargs)
         scorers = [model.scorer for model in self.members]
         labels = [model.labels for model in self.members]
         self.joint_scorer = JointScorer(scorers, labels)
-
-    @property
-    def labels(self) -> list[str]:
-        """The dependency labels; the first has id 1."""
-        return self.members[0].labels
 
     @property
     def beam_width(self) -> int:
@@ -368,10 +353,6 @@ class ParserEnsemble(Parsing, Ensemble):
         heads, labels = parse_jointly(self.joint_scorer, vectors, lengths)
         return {"heads": heads, "labels": labels}
 
-    def report(self, sentences, **options):
-        """The figures of `evaluate`."""
-        return exported_report(self, sentences, **options)
-
 
 def _class_of(members: list) -> type[Ensemble]:
     """The class for models, after a check of what any ensemble needs."""
@@ -380,10 +361,8 @@ def _class_of(members: list) -> type[Ensemble]:
         raise ValueError(f"an ensemble has 2 to {most} members, not {len(members)}")
     for model in members:
         model._require_network()
-    names = [kinds.of(model).name for model in members]
-    if len(set(names)) > 1:
-        raise ValueError(f"an ensemble has models of one kind, not {', '.join(names)}")
-    kind = kinds.of(members[0])
-    if kind.ensemble is None:
-        raise ValueError(f"there are no ensembles of the kind {kind.name!r}")
+    kind, *others = {kinds.of(model) for model in members}
+    if others or kind.ensemble is None:
+        names = ", ".join(model.kind for model in members)
+        raise ValueError(f"an ensemble has only taggers, or only parsers: not {names}")
     return kind.at("ensemble")

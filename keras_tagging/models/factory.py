@@ -83,10 +83,7 @@ def build(
     if vectors.embeddings:
         changes["word_dim"] = size = vectors.embeddings.matrix.shape[1]
         if overrides.get("word_dim", size) != size:
-            raise ValueError(
-                f"word_dim={overrides['word_dim']}, but the vectors of embeddings= "
-                f"have {size} values: leave word_dim out, or give other vectors"
-            )
+            raise ValueError(f"leave word_dim out: the vectors have {size} values")
     model = kinds.find(entry.kind).at("model")(
         name,
         settings.replaced(**changes),

@@ -119,25 +119,14 @@ class TrainedOnSentences(SentenceCalls):
         weighted, distillation = sample_weight is not None or class_weight, None
         if soft_targets is not None:
             if weighted or validation_split:
-                raise ValueError(
-                    "soft targets are of all sentences, and weighted by soft_weight: "
-                    "leave class_weight, sample_weight and validation_split out"
-                )
+                raise ValueError("soft targets go without weights and validation_split")
             self.check_student()
             distillation = Distillation(soft_targets, soft_weight, temperature)
             unannotated = as_sentences(x)
             x = distillation.labelled(unannotated, self.column_names)
-        if unlabelled is not None and distillation is None:
-            raise ValueError(
-                "unlabelled text is learnt as a teacher annotates it: give "
-                "soft_targets= too, those of the teacher for the training sentences"
-            )
         sentences = self.annotated(x)
         if sample_weight is not None and len(sample_weight) != len(sentences):
-            raise ValueError(
-                f"{len(sentences):,} sentences, but sample_weight has "
-                f"{len(sample_weight):,}: give one number, or one list, a sentence"
-            )
+            raise ValueError("sample_weight has a number, or a list, for each sentence")
         if validation_split and not validation_data:
             sentences, dev = held_out(sentences, validation_split)
         else:
@@ -150,11 +139,9 @@ class TrainedOnSentences(SentenceCalls):
             self.optimizer.build(self.trainable_variables)
         self.check_development(dev)
         figures = self.figures_in_training or self.figures
-        options = {"patience": patience, "monitor": monitor}
-        watching = [name for name, value in options.items() if value is not None]
-        watching += ["decay='halve'"] * (fitting.decay == "halve")
-        if watching and not dev:
-            raise ValueError(f"{watching[0]} needs validation_data to watch")
+        watches = patience is not None or monitor or fitting.decay == "halve"
+        if watches and not dev:
+            raise ValueError("monitor, patience and decay='halve' need validation_data")
         watched = monitor or self.default_monitor
         if dev:
             possible = [*(f"val_{name}" for name in figures), "loss"]
@@ -170,9 +157,8 @@ class TrainedOnSentences(SentenceCalls):
             of_sentences = [{*part.tolist()} - {0.0} for part in of_tokens]
             if max(map(len, of_sentences)) < 2 <= len(set().union(*of_sentences)):
                 raise ValueError(
-                    "sample_weight has no effect in batches of one sentence, whose "
-                    "loss is the mean of its own tokens: give batch_size= or "
-                    "token_budget=, or a weight a token"
+                    "sample_weight has no effect in batches of one sentence: give "
+                    "batch_size= or token_budget="
                 )
         state = resume and Path(resume) / "resume.npz"
         resumed = bool(state) and state.exists()
@@ -372,20 +358,14 @@ class TrainedOnSentences(SentenceCalls):
         Raises:
             ValueError: if the model cannot learn with these, or they do not fit.
         """
-        raise ValueError(
-            f"a {self.kind} learns from all its sentences alike: leave class_weight "
-            "and sample_weight out"
-        )
+        raise ValueError(f"a {self.kind} takes no class_weight and no sample_weight")
 
     def check_student(self):
         """Raise a ValueError if the model cannot learn from soft targets.
 
         One that can has `distil` and `unlabelled_batches` too: see `Tagger`.
         """
-        raise ValueError(
-            f"soft targets are for taggers and parsers: a {self.kind} learns from "
-            "annotated sentences alone; leave soft_targets= out"
-        )
+        raise ValueError(f"a {self.kind} learns from no soft targets")
 
     def penalised(self, loss, sample_weight):
         """The loss of a batch, plus its share of the penalty of an epoch."""
@@ -445,14 +425,8 @@ def weights_of_tokens(
     """
     parts = [np.ones(len(sentence), "float32") for sentence in sentences]
     samples = () if sample_weight is None else sample_weight
-    for i, (part, sample) in enumerate(zip(parts, samples, strict=False), 1):
-        sample = np.asarray(sample, "float32")
-        if sample.shape not in ((), part.shape):
-            raise ValueError(
-                f"sample_weight of sentence {i}, which has {len(part)} tokens, is "
-                f"{sample!r:.60}: give a number, or one a token"
-            )
-        part *= sample
+    for part, sample in zip(parts, samples, strict=False):
+        part *= np.asarray(sample, "float32")
     if class_weight:
         for label in class_weight:
             check_known("label in class_weight", label, column.labels)

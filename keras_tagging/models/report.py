@@ -37,7 +37,7 @@ def without_nan(scores: dict) -> dict:
     return {k: None if math.isnan(x) else x for k, x in scores.items()}
 
 
-def exported_report(model, sentences, **options):
-    """The report of a model of an ONNX file: its figures."""
+def figures_alone(model, sentences, **options):
+    """The report of a model that has no tables, such as one of an ONNX file."""
     figures = model.evaluate(sentences, return_dict=True, **options)
     return Report(without_nan(figures), counting=options)

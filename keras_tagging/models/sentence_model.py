@@ -23,7 +23,6 @@ from keras_tagging.models.given_vectors import (
     vector_table,
     word_table,
 )
-from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.shrinking import shrunk
 from keras_tagging.utils import limits
 
@@ -205,10 +204,7 @@ class SentenceModel(TrainedOnSentences):
 
     def _refuse_second_adapt(self):
         if self.network is not None:
-            raise ValueError(
-                "this model has vocabularies already, and its weights belong to them; "
-                "build a new model for other sentences"
-            )
+            raise ValueError("this model has vocabularies already: build a new one")
 
     def _count_features(self, sentences) -> dict[str, list[str]]:
         """Count the vocabularies of the features.
@@ -278,12 +274,6 @@ class SentenceModel(TrainedOnSentences):
         """
         self._require_network()
         return shrunk(self, words, dtype, keep)
-
-    # Evaluation
-
-    def report(self, sentences, **options):
-        """Figures and tables: see `models.report`."""
-        return Report(without_nan(self.evaluate(sentences, return_dict=True)))
 
     # Serving
 

@@ -117,10 +117,7 @@ def shrunk_parts(parts: dict, words, dtype: str, keep: Words | None = ()) -> dic
         if hasattr(model, "shrink_vectors") and shrinkable(model)
     }
     if not with_vectors:
-        raise ValueError(
-            "no model of this pipeline has vectors of words that training lacks; of "
-            "ONNX files, shrink those of the run that they came from, and export it"
-        )
+        raise ValueError("no model of this pipeline has vectors of further words")
     if type(words) is int:
         lists = (model.vocabularies.get("vector") for model in with_vectors.values())
         first = next(filter(None, lists), None)
@@ -143,9 +140,7 @@ def checked_words(words) -> int | frozenset[str] | None:
     if words is None or (type(words) is int and words >= 0):
         return words
     if isinstance(words, str | int):
-        raise ValueError(
-            f"words={words!r}: give the number of words to keep, the words, or None"
-        )
+        raise ValueError(f"words={words!r}: give a number of words, or a list of them")
     return frozenset(map(to_nfc, words))
 
 

@@ -9,7 +9,6 @@ from keras import ops
 
 import keras_tagging
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models.tagger import pretraining as pretrain
 from keras_tagging.models.tagger import tagger
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -128,8 +127,8 @@ def test_the_first_fit_pretrains_if_the_settings_say_so(monkeypatch):
         calls.append(kwargs["epochs"])
         return method_itself(*args, **kwargs | {"epochs": 2})
 
-    method_itself = pretrain.METHODS[method]
-    monkeypatch.setitem(pretrain.METHODS, method, count)
+    method_itself = tagger.METHODS[method]
+    monkeypatch.setitem(tagger.METHODS, method, count)
     still = {"learning_rate": 0.0, "decay": None, "dropout": 0.0, "layer_dropout": 0.0}
     model, expected = build(pretrain=method, **still), build(**still)
     model.run_eagerly = True
@@ -147,15 +146,18 @@ def test_the_first_fit_pretrains_if_the_settings_say_so(monkeypatch):
 
 
 def test_pretraining_follows_an_adapt_of_its_own_and_not_a_training(monkeypatch):
-    done = []
-    monkeypatch.setattr(
-        tagger, "pretrain_tables", lambda *given, **_: done.append(given[2])
-    )
+    methods = []
+
+    def pretrain(self, sentences, method, **options):
+        methods.append(method)
+
     model = build(pretrain="window")
     model.adapt(SENTENCES)
-    for _ in range(2):
-        model.fit(SENTENCES, epochs=1, verbose=0)
-    assert done == ["window"]
+    with monkeypatch.context() as patched:
+        patched.setattr(tagger.Tagger, "pretrain", pretrain)
+        for _ in range(2):
+            model.fit(SENTENCES, epochs=1, verbose=0)
+    assert methods == ["window"]
     with pytest.raises(ValueError, match="this model is trained"):
         model.pretrain(SENTENCES)
 

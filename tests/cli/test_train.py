@@ -63,7 +63,7 @@ def test_fine_tuning_starts_from_a_run(program, run_dir, tmp_path):
         (["bigru", "--init", "RUN", "--freeze", "stock"], "did you mean 'stack'"),
         (["bigru", "--teacher-weight", 0], "there is no --teacher-weight"),
         (["bigru", "--teacher", "RUN", "--temperature", 0], "give a number above 0"),
-        (["bilstm-crf", "--teacher", "RUN"], "a CRF learns whole paths"),
+        (["bilstm-crf", "--teacher", "RUN"], "a student needs decoder='softmax'"),
     ],
 )
 def test_starts_that_cannot_be(

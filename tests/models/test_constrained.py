@@ -145,7 +145,7 @@ def test_the_scheme_is_that_of_the_training_tags(decoder, constrained):
 def test_tags_that_are_no_chunks_are_free(train_sentences):
     model = adapted(train_sentences)
     assert model.chunk_scheme is None
-    with pytest.raises(ValueError, match="constrained=True is for chunk tags .* 'D'"):
+    with pytest.raises(ValueError, match="constrained=True is for chunk tags, not"):
         adapted(train_sentences, constrained=True)
 
 

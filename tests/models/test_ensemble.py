@@ -167,9 +167,9 @@ def test_what_makes_no_ensemble(members, parsers):
         "2 to 32 members, not 0": [],
         "2 to 32 members, not 1": members[:1],
         "2 to 32 members, not 33": members[:1] * 33,
-        "models of one kind, not tagger, parser": [members[0], parsers[0]],
-        "columns and labels: those in 'tags' differ": [members[0], other],
-        "those in 'tags' differ": [
+        "only parsers: not tagger, parser": [members[0], parsers[0]],
+        "taggers differ in the labels of 'tags'": [members[0], other],
+        "differ in the labels of 'tags'": [
             members[0],
             tagger(sentences=columned(SENTENCES), tags=("upos",)),
         ],

@@ -126,7 +126,7 @@ def test_parse_gives_trees_and_keeps_the_rest(model):
 
 @pytest.mark.parametrize("subtypes", [False, True])
 def test_evaluate_equals_a_hand_count(model, subtypes, monkeypatch):
-    monkeypatch.setattr(parser, "PREDICTION_TOKENS", 30)
+    monkeypatch.setattr(parser.Parser, "batch_tokens", 30)
     monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 5)
     calls = []
     call = model.predict_on_batch

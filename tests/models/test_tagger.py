@@ -240,7 +240,7 @@ def test_a_second_adapt_is_refused(train_sentences, tagger):
             "none of the tags of the development sentences .'X', 'Y'.: its own are .*; "
             "read both in the same format, with the same columns",
         ),
-        ({"monitor": "val_accuracy"}, "needs validation_data"),
+        ({"monitor": "val_accuracy"}, "need validation_data"),
         (
             {"monitor": "val_acc", "validation_data": GOLD},
             "unknown monitor 'val_acc'; did you mean 'val_accuracy'",

@@ -140,14 +140,14 @@ def test_pupils_that_are_refused_before_anything_is_computed(teacher):
             of.check(model)
         assert "\n" not in str(error.value)
 
-    refused("a CRF learns whole paths", student(decoder="crf"))
-    refused("networks read their own labels", student(decoder="i-rnn"))
+    refused("a student needs decoder='softmax'", student(decoder="crf"))
+    refused("a student needs decoder='softmax'", student(decoder="i-rnn"))
     columns = Corpus(columned(CORPUS.train))
     refused(
-        "runs/ensemble, the teacher, has no column 'upos': theirs are 'tags'",
+        "unknown column of the teacher, runs/ensemble, 'upos'. Known: tags",
         student(columns, tags=("upos", "feats")),
     )
-    refused("leave soft_targets= out", keras_tagging.build("segmenter"))
+    refused("segmenter learns from no soft targets", keras_tagging.build("segmenter"))
 
 
 # Text without annotation

@@ -16,14 +16,15 @@ from keras_tagging.models.ccg.ccg_parser import CCGParser
 from keras_tagging.models.parser.moves import batches_of_moves
 from keras_tagging.transitions import Supertags, derivation_moves
 
-PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 14 rows of tables
-
 
 def _searching_by(name: str, doc: str) -> property:
     """A setting of the search as an attribute that can be set."""
 
     def change(self, value):
-        self._set_search(**{name: value})
+        self.settings = self.settings.replaced(**{name: value})
+        self.__dict__.pop("decoder", None)
+        self._others.clear()
+        self.predict_function = None  # it was compiled with the old search
 
     return property(lambda self: self.settings[name], change, doc=doc)
 
@@ -48,6 +49,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
 
     figures = figures_in_training = DerivingByMoves.figures
     default_monitor = "val_labelled"
+    batch_tokens = 1024  # each needs 14 rows of tables
 
     def __init__(self, architecture, settings, grammar=None, **kwargs):
         self.scorer = None
@@ -66,12 +68,6 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
     beam_width = _searching_by("beam_width", "Hypotheses kept; 1 is greedy.")
     beta = _searching_by("beta", "A word has the categories with p >= beta * max p.")
     head_weight = _searching_by("head_weight", "Weight of heads; 0 reads none.")
-
-    def _set_search(self, **changes):
-        self.settings = self.settings.replaced(**changes)
-        self.__dict__.pop("decoder", None)
-        self._others.clear()
-        self.predict_function = None  # it was compiled with the old search
 
     @property
     def supertags(self) -> Supertags:
@@ -177,10 +173,6 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         return lambda: self.measured(sentences, calls or QUIET)
 
     # Derivations
-
-    @property
-    def batch_tokens(self):
-        return PREDICTION_TOKENS
 
     def derive(self, sentences, *, beta=None, nbest=None, beam_width=None):
         """Find the derivations of sentences.

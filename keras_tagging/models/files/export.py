@@ -110,8 +110,7 @@ def export(
     onnx = format == "onnx"
     if not (kinds.of(model).graph if onnx else hasattr(model, "serving")):
         raise ValueError(
-            f"models of the kind {model.kind!r} are not exported as {TITLES[format]}: "
-            'use the .keras file, or an ONNX file, format="onnx"'
+            f"no {TITLES[format]} of a {model.kind}: use .keras or an ONNX file"
         )
     if onnx:
         _export_onnx(model, path, top_k, int8, shared)
@@ -120,9 +119,7 @@ def export(
         raise ValueError('int8 is for format="onnx"')
     empty = path.is_dir() and not any(path.iterdir())
     if path.exists() and not empty and not (path / "saved_model.pb").exists():
-        raise ValueError(
-            f"{path} exists and is not a SavedModel: choose another folder"
-        )
+        raise ValueError(f"{path} is not a SavedModel: choose another folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
         written = Path(folder) / "saved_model"

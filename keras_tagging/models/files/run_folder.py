@@ -36,10 +36,6 @@ def model_file(path: Path) -> Path:
         raise ValueError(
             f"{path}: no such model; train writes model.keras in its --out"
         )
-    if path.suffix != ".keras":
-        raise ValueError(
-            f"{path}: the name of a model's file must end in .keras, or in .onnx"
-        )
     return path
 
 
@@ -172,10 +168,8 @@ def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
         "fingerprint": corpus.fingerprint(),
         "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
     }
-    if corpus.language:
-        model.metadata["corpus"]["language"] = corpus.language
-    if corpus.tag_column is not None:
-        model.metadata["corpus"]["tag_column"] = corpus.tag_column
+    more = {"language": corpus.language or None, "tag_column": corpus.tag_column}
+    model.metadata["corpus"] |= {k: v for k, v in more.items() if v is not None}
     model.metadata["scores"] = scores
     model.save(out / MODEL)
     return scores

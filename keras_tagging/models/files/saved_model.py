@@ -64,10 +64,7 @@ class SavedSession:
             OSError: if it cannot be run.
         """
         if lacking := [n for n in names if n not in self._serve.structured_outputs]:
-            raise ValueError(
-                f"{self.path} has no {lacking[0]}, as a SavedModel gives the best tags "
-                'alone: export with format="onnx"'
-            )
+            raise ValueError(f"{self.path} has no {lacking[0]}: an ONNX file has")
         try:
             tensors = {k: tf.constant(v, TYPE[v.dtype.kind]) for k, v in feeds.items()}
             outputs = self._serve(**tensors)

@@ -39,10 +39,7 @@ def save(model, keras_save, path: Path, overwrite: bool, **options) -> None:
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
     if model.given_vectors:
-        raise ValueError(
-            "call fit or adapt first: it makes the pretrained vectors part of the "
-            "weights, which are saved"
-        )
+        raise ValueError("call fit or adapt first: it makes weights of the vectors")
     with replacing_together(path, metadata_path(path)) as [partial, metadata]:
         keras_save(partial, **options)
         write_metadata(model, metadata)
@@ -188,8 +185,6 @@ def thin(
             return None
 
         members[WEIGHTS] = _copied(members[WEIGHTS], without_rows)
-        if not shared[VECTOR]:
-            raise ValueError(f"a file has no {VECTOR}_embedding with these vectors")
         if part in tables.changed:
             shared["part"] = part
     members[SHARED] = json.dumps(shared).encode()

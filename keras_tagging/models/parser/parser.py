@@ -21,12 +21,10 @@ from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import refuse_unknown
-from keras_tagging.models.parser.bootstrap import bootstrap
 from keras_tagging.models.parser.moves import LearnsMoves, batches_of_moves
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger.jackknife import (
-    Jackknifed,
     copied,
     jackknife,
     new_tagger,
@@ -34,8 +32,9 @@ from keras_tagging.models.tagger.jackknife import (
 )
 from keras_tagging.models.tagger.tagger import Tagger
 from keras_tagging.utils.frames import any_strings
+from keras_tagging.utils.suggestions import check_known
 
-PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
+PAPER_NAMES = {"s": "j"}  # the paper's names of gates that the cells name otherwise
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -70,11 +69,13 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
     )
     figures = FIGURES
     default_monitor = "val_las"
+    batch_tokens = 1024  # each needs 18 rows of tables
 
     def __init__(self, architecture, settings, tagger=None, arc_labels=None, **kwargs):
         self.scorer = self.tagger = None
         self.arc_labels = arc_labels and tuple(map(tuple, arc_labels))
-        self.jackknifed = Jackknifed()
+        # the fingerprint of training sentences, and their predicted tags
+        self.jackknifed: tuple[str, list] | None = None
         super().__init__(architecture, settings, **kwargs)
         if tagger:
             self.set_tagger(self.tagger_class.from_config(tagger))
@@ -173,8 +174,72 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         self.optimizer.build(self.trainable_variables)
 
     def bootstrap(self, ffn: "Parser", gates="all") -> None:
-        """Start from a trained feed-forward parser: see `models.bootstrap`."""
-        bootstrap(self, ffn, gates)
+        r"""Start from the weights of a trained feed-forward parser.
+
+        Sections 4, 7 and 8 of Elkaref & Bohnet (2017), :cite:`elkaref2017`: the
+        embeddings, the input weights and biases of the gates, :math:`W_x \to W_{x*}`
+        and :math:`b_h \to b_*`, and the output weights :math:`W_h`. Weights that
+        multiply :math:`h_{t-1}`, and gates that are not named, keep their initial
+        values. The 1 in the forget gate's equation is added to the copied bias. An
+        encoder (section 6) is copied too. `metadata["bootstrap"]` records the source
+        and the gates.
+
+        A parser without vocabularies takes those of the feed-forward parser, with its
+        treatment of tags and non-projective trees. Call it before `fit`.
+
+        Args:
+            ffn: a trained "ffn-parser" with the same sizes.
+            gates: "all", or a list of names: i, j, f, o (LSTM), r, z, h (GRU), h
+                (Elman).
+
+        Raises:
+            ValueError: if the parsers do not fit each other, `ffn` is not trained, or
+                there is no such gate.
+        """
+        if ffn.architecture != "ffn-parser" or not ffn.scorer:
+            raise ValueError("a parser starts from a trained ffn-parser: give one")
+        fits = self.settings["system"] == ffn.settings["system"]
+        if fits and not self.scorer:
+            self.take_over(ffn)
+        if not fits or self.vocabularies != ffn.vocabularies:
+            raise ValueError("the parsers differ in their vocabularies, or in system=")
+        if ffn.tagger and not self.tagger:
+            self.set_tagger(copied(ffn.tagger))
+            names = ("tagger", "tagger_epochs", "folds")
+            taken = {name: ffn.settings[name] for name in names}
+            self.settings = self.settings.replaced(**taken)
+            self.jackknifed = ffn.jackknifed
+        cell, source = self.scorer.cell, ffn.scorer.cell
+        gate_names = [PAPER_NAMES.get(gate, gate) for gate in cell.gates]
+        chosen = gate_names if gates == "all" else gates
+        for gate in chosen:
+            check_known("gate", gate, gate_names)
+        names = ["boundary", "output_kernel"]
+        if self.scorer.system.num_labels:
+            names.append("label_embeddings")
+        pairs = list(zip(self.network.weights, ffn.network.weights, strict=True))
+        pairs += [
+            (getattr(self.scorer, name), getattr(ffn.scorer, name)) for name in names
+        ]
+        if any(target.shape != value.shape for target, value in pairs):
+            raise ValueError("the parsers differ in size: give both the same sizes")
+        for target, value in pairs:
+            target.assign(value)
+        for name, constant in (("kernel", 0.0), ("bias", 1.0)):
+            value = ops.convert_to_numpy(getattr(source, name))
+            variable = getattr(cell, name)
+            before = np.array(ops.convert_to_numpy(variable))
+            blocks = np.split(before, len(cell.gates), axis=-1)
+            for i, gate in enumerate(gate_names):
+                if gate in chosen:
+                    added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
+                    blocks[i] = value + added
+            variable.assign(np.concatenate(blocks, axis=-1))
+        self.metadata["bootstrap"] = {
+            "gates": [gate for gate in gate_names if gate in chosen],
+            "seed": ffn.seed,
+            "training_sentences": ffn.metadata.get("training_sentences"),
+        }
 
     def call(self, inputs, training=False):
         """Logits of all moves, or trees.
@@ -208,10 +273,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
 
     def token_weights(self, sentences, sample_weight, class_weight):
         if class_weight or any(map(np.ndim, sample_weight)):
-            raise ValueError(
-                "a parser learns the moves that build a tree, which are no classes or "
-                "tokens: give sample_weight, one number a sentence"
-            )
+            raise ValueError("a parser takes one sample_weight a sentence alone")
         return weights_of_tokens(sentences, sample_weight)
 
     def check_development(self, sentences):
@@ -241,16 +303,16 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
             return ()
 
         fingerprint = Corpus(sentences).fingerprint()
-        if self.jackknifed.fingerprint != fingerprint:
+        if self.jackknifed is None or self.jackknifed[0] != fingerprint:
             options = {"folds": task.folds, "epochs": task.tagger_epochs}
             options |= {"keep": keep, "verbose": verbose, "begin": begin}
-            self.jackknifed = Jackknifed(fingerprint, jackknife(gold, new, **options))
+            self.jackknifed = fingerprint, jackknife(gold, new, **options)
         if self.tagger is None:
             report("a tagger of all sentences")
             tagger = new()
             tagger.fit(gold, epochs=task.tagger_epochs, verbose=verbose)
             self.set_tagger(copied(tagger))
-        return with_tags(sentences, self.jackknifed.tags)
+        return with_tags(sentences, self.jackknifed[1])
 
     def encode(self, sentences):
         """The ids of all tokens of the sentences; missing tags are predicted."""
@@ -307,10 +369,6 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         return {**config, "tagger": tagger, "arc_labels": self.arc_labels}
 
     # Trees
-
-    @property
-    def batch_tokens(self):
-        return PREDICTION_TOKENS
 
     def evaluator(self, sentences, calls=QUIET, **options):
         sentences = self.annotated(sentences)

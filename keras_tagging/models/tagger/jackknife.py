@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -17,14 +16,6 @@ from keras_tagging.utils.stored import read_object
 #: the labels of finished folds, in the folder of a run
 KEPT = "jackknife.json"
 REMEDY = "remove it, and the tags are predicted again"
-
-
-@dataclass(frozen=True)
-class Jackknifed:
-    """Predicted tags of training sentences, and the fingerprint of the sentences."""
-
-    fingerprint: str | None = None
-    tags: list[list[str]] | None = None
 
 
 def jackknife(

@@ -143,10 +143,7 @@ def decoding_scheme(
         return None
     if not looks_like_chunks(tags):
         if constrained:
-            raise ValueError(
-                "constrained=True is for chunk tags such as B-NP, I-NP and O; the "
-                f"training tags are {some(tags)}: leave it out"
-            )
+            raise ValueError(f"constrained=True is for chunk tags, not {some(tags)}")
         return None
     scheme, inconsistent = nearest_scheme(sentences)
     if constrained or not inconsistent:

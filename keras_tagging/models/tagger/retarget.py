@@ -54,11 +54,7 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
     columns = columns_to_learn(sentences, settings, keeping)
     reads = getattr(settings.label_options, "label_input", None)
     if reads in ("probabilities", "one-hot") and columns[0].labels != model.tags:
-        raise ValueError(
-            f"a network with label_input={reads!r} has a weight for each tag that it "
-            f"reads, so it keeps its {len(model.tags)} tags: train a new one, or one "
-            "with label_input='embedding'"
-        )
+        raise ValueError(f"label_input={reads!r} has a weight for each tag: train anew")
 
     # the words of training come before words that are only in the vectors
     features = model._new_features()

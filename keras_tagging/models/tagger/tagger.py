@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from copy import copy
 
 import keras
+import numpy as np
 import tensorflow as tf
 from keras import ops
 
@@ -16,6 +17,7 @@ from keras_tagging.architectures.output import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
+from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.models.distillation import without
 from keras_tagging.models.fit import weights_of_tokens
@@ -24,12 +26,14 @@ from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger import decoding, label_columns
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
-from keras_tagging.models.tagger.pretraining import pretrain_tables
 from keras_tagging.models.tagger.retarget import freeze, retargeted
+from keras_tagging.training.context_embeddings import cbow_embeddings, window_embeddings
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
 PATH_FLOATS = 2**24
+#: of pretraining
+METHODS = {"window": window_embeddings, "cbow": cbow_embeddings}
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -192,7 +196,15 @@ class Tagger(MeasuredTagging, SentenceModel):
         """The figure of the recipe, or else accuracy, or F1 for chunks alone."""
         return self.settings.task.monitor or super().default_monitor
 
-    def pretrain(self, sentences, method="window", **options):
+    def pretrain(
+        self,
+        sentences,
+        method="window",
+        word_epochs=20,
+        label_epochs=10,
+        seed=None,
+        verbose=0,
+    ):
         """Learn the embeddings of words and labels from their sequences alone.
 
         Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`. Call it before
@@ -204,9 +216,11 @@ class Tagger(MeasuredTagging, SentenceModel):
                 counts them first.
             method: "window", the paper's language model over past and future, or
                 "cbow", gensim's word2vec, which is faster.
-            **options: `word_epochs=20`, `label_epochs=10`, `seed` (by default the
-                model's: the same seed gives all networks the same embeddings) and
-                `verbose`.
+            word_epochs, label_epochs: epochs for the tables of words and of labels; 0
+                leaves them as they are.
+            seed: by default the model's; the same seed gives all networks the same
+                embeddings.
+            verbose: 1 shows a progress bar of "window"; gensim has none.
 
         Returns:
             The names of the tables that were set; a network without embeddings of
@@ -219,12 +233,44 @@ class Tagger(MeasuredTagging, SentenceModel):
         if self.network is None:
             self.adapt(sentences)
         if int(self.optimizer.iterations):
-            raise ValueError(
-                "this model is trained, and pretraining would replace its embeddings: "
-                "call pretrain before fit"
-            )
+            raise ValueError("this model is trained: call pretrain before fit")
         self._pretraining_due = False
-        return pretrain_tables(self, sentences, method, **options)
+        encoded = self.encode(sentences, targets=True)
+        options = {"seed": self.seed if seed is None else seed}
+        if method == "window":
+            options["verbose"] = verbose
+        set_tables = []
+
+        def train(variable, ids, first, **more):
+            # rows before the first belong to no word and keep their initial values
+            rows, dim = variable.shape
+            table = np.array(ops.convert_to_numpy(variable))
+            table[first:] = METHODS[method](
+                ids - first, encoded.lengths, rows - first, dim, **options, **more
+            )
+            variable.assign(table)
+            set_tables.append(variable.path)
+            return table
+
+        names = self.features.names
+        if word_epochs and "word" in names and self.settings.task.embeddings is None:
+            train(
+                self.network.get_layer("word_embedding").embeddings,
+                encoded.ids[:, names.index("word")],
+                FIRST_ID,
+                context=self.settings.window.window // 2 or 3,
+                epochs=word_epochs,
+            )
+        layers = (x for x in self.network.layers if isinstance(x, LabelEmbeddingRNN))
+        first, *others = [layer for layer in layers if layer.embeds] or [None]
+        if label_epochs and first:
+            context = max(1, first.label_context)
+            table, ids = first.label_embeddings, encoded.targets
+            labels = train(table, ids, 0, context=context, epochs=label_epochs)
+            for layer in others:  # both directions start from the same table
+                layer.label_embeddings.assign(labels)
+                set_tables.append(layer.label_embeddings.path)
+        return set_tables
 
     def retarget(
         self, sentences, *, keep_labels=None, frozen=(), seed=None, **changes
@@ -265,20 +311,13 @@ class Tagger(MeasuredTagging, SentenceModel):
     def token_weights(self, sentences, sample_weight, class_weight):
         [column, *others] = self.label_columns
         if class_weight and others:
-            raise ValueError(
-                "class_weight is for a tagger of one column: give sample_weight, one "
-                "number a token, which counts in all columns"
-            )
+            raise ValueError("class_weight is for a tagger of one column")
         return weights_of_tokens(sentences, sample_weight, class_weight, column)
 
     def check_student(self):
         reads_own = self.settings.label_options is not None
         if reads_own or self.settings.get("decoder") == "crf":
-            raise ValueError(
-                "soft targets are of single tokens; a CRF learns whole paths, and some "
-                "networks read their own labels: give the student "
-                "decoder='softmax', or another architecture, such as 'bigru'"
-            )
+            raise ValueError("a student needs decoder='softmax', as 'bigru' has it")
 
     def distil(self, batches, distillation, unannotated):
         """Give batches the soft targets of their sentences.

@@ -15,7 +15,7 @@ from keras_tagging.architectures import (
     resolve_settings,
 )
 from keras_tagging.experiments import papers
-from keras_tagging.models.parser.bootstrap import PAPER_NAMES
+from keras_tagging.models.parser.parser import PAPER_NAMES
 
 # Rows that others' papers, or another kind of net, give another depth: it is not what
 # these tables compare.
