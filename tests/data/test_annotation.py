@@ -158,8 +158,8 @@ def test_json():
             "probabilities": {"upos": 0.666667, "tag": 0.5},
         }
     ]
-    found = io.StringIO(as_json(replace(labels, probabilities=known)))
-    assert [*read(found, "jsonl")] == [labels]
+    again = read(io.StringIO(as_json(replace(labels, probabilities=known))), "jsonl")
+    assert [*again] == [labels]
     plain = as_object(Sentence(["a", "b"], ["X", "Y"]))
     assert plain == {
         "tokens": [

@@ -116,7 +116,5 @@ def test_what_is_not_there_is_told(tmp_path):
     with pytest.raises(CorpusError, match="nowhere: there is no such file or folder"):
         list(members(tmp_path / "nowhere", ".mrg"))
     (tmp_path / "a.txt").write_text("x")
-    with pytest.raises(CorpusError) as caught:
+    with pytest.raises(CorpusError, match="no file whose name ends in .mrg or .pos "):
         list(members(tmp_path, (".mrg", ".pos")))
-    ends = "holds no file whose name ends in .mrg or .pos (also with .gz); name"
-    assert ends in str(caught.value)

@@ -15,9 +15,7 @@ def sentence(word):
 @pytest.fixture
 def folder(tmp_path):
     for name in ("wsj_0001", "wsj_0201", "wsj_0202", "wsj_0301", "wsj_2301"):
-        path = tmp_path / "wsj" / name[4:6] / f"{name}.mrg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(sentence(name), "utf-8")
+        add(tmp_path / "wsj", f"{name[4:6]}/{name}.mrg")
     return tmp_path / "wsj"
 
 
@@ -78,11 +76,9 @@ def test_whole_sections(folder):
 def test_missing_sections(folder):
     (folder / "03" / "wsj_0301.mrg").unlink()
     (folder / "23" / "wsj_2301.mrg").unlink()
-    with pytest.raises(CorpusError) as caught:
+    what = r"^no file holds section 03, 23 \(train, test\); name the .*--partial"
+    with pytest.raises(CorpusError, match=what):
         words(folder)
-    what = "no file holds section 03, 23 (train, test); name the folder or archive"
-    assert str(caught.value).startswith(what)
-    assert "--partial" in str(caught.value)
     left = {"train": WHOLE["train"][:2], "dev": WHOLE["dev"]}
     assert words(folder, partial=True) == left
 
@@ -143,11 +139,9 @@ def test_names_tell_the_splits(tmp_path, names, train, dev, test):
 
 
 def test_ambiguous_and_missing_files_are_told(tmp_path):
-    with pytest.raises(CorpusError) as caught:
+    what = f"^{tmp_path}: a/train.x, b/train.x could each be the train file; name the"
+    with pytest.raises(CorpusError, match=what):
         chosen(tmp_path, "a/train.x", "b/train.x")
-    assert str(caught.value).startswith(
-        f"{tmp_path}: a/train.x, b/train.x could each be the train file; name the"
-    )
     (tmp_path / "c").mkdir()
     with pytest.raises(CorpusError, match="no file is named train .* test.x, y.x"):
         chosen(tmp_path / "c", "test.x", "y.x")

@@ -211,16 +211,11 @@ def test_all_tables_are_there():
             assert table.caption
 
 
-@pytest.mark.parametrize(
-    "paper, number, message",
-    [
-        ("wu216", 2, "unknown paper 'wu216'; did you mean 'wu2016'? Known: kadari2018"),
-        ("wu2016", 5, "wu2016 has no Table 5 here. Known: 1, 2, 3, 4"),
-    ],
-)
-def test_what_is_not_there(paper, number, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        papers.table(paper, number)
+def test_what_is_not_there():
+    with pytest.raises(ValueError, match="'wu216'; did you mean 'wu2016'"):
+        papers.table("wu216", 2)
+    with pytest.raises(ValueError, match="wu2016 has no Table 5 here"):
+        papers.table("wu2016", 5)
 
 
 def test_settings_of_kadari_2018_are_the_recipe():

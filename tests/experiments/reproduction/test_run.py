@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from contextlib import nullcontext
+from unittest import mock
 
 import pytest
 from experiments.reproduction.made_up import result
@@ -30,20 +30,6 @@ def program(tmp_path, monkeypatch):
     return is_now
 
 
-class Ended(nullcontext):
-    """A process that has ended."""
-
-    def __init__(self, code):
-        super().__init__(self)
-        self.code = code
-
-    def wait(self):
-        return self.code
-
-    def kill(self):
-        pass
-
-
 @pytest.fixture
 def run(store, monkeypatch):
     """Runs jobs whose processes end at once: with an exit code, or a result.
@@ -64,7 +50,9 @@ def run(store, monkeypatch):
                 code = 1
             elif code == 0:
                 store.write(job, RESULT)
-            return Ended(code)
+            ended = mock.MagicMock()
+            ended.__enter__.return_value.wait.return_value = code
+            return ended
 
         monkeypatch.setattr(running.subprocess, "Popen", process)
         return run_jobs(jobs, store, workers, dict.fromkeys("ABCD", 2)), [*started]

@@ -118,14 +118,6 @@ def test_a_failure_goes_when_the_job_succeeds(store):
     assert left == {"log.txt", ".keep", ".x.npz"}
 
 
-def test_epochs_are_counted(store):
-    assert store.epochs(JOB) == 0
-    store.training(JOB.name).mkdir(parents=True)
-    path = store.training(JOB.name) / "training.csv"
-    path.write_text("epoch,val_f1\n1,0.5\n2,0.25\n")
-    assert store.epochs(JOB) == 2
-
-
 def test_one_process_at_a_time(store):
     with store.locked():
         with pytest.raises(ValueError, match="another process"):
