@@ -225,8 +225,7 @@ def test_as_conllu():
         as_conllu(Sentence(["a", ""]), [0, 1], ["root", "d"])
 
 
-def test_any_field_is_filled():
-    """And nothing else changes."""
+def test_any_field_is_filled_and_nothing_else_changes():
     text = "# c\n" + RANGE + TWO + "\n"
     [block] = read_blocks(io.StringIO(text))
     found = block.with_columns({"upos": ["X", "Y"], "feats": ["A=1", "_"]})

@@ -1,5 +1,3 @@
-"""Sentences from and to pandas, Hugging Face, annotation tools and spaCy."""
-
 import io
 import json
 import sys

@@ -1,5 +1,3 @@
-"""Raw text: lines from files, and sentences of lines."""
-
 import io
 
 import pytest

@@ -1,5 +1,3 @@
-"""Surfaces: what they check, and how they are read from CoNLL-U."""
-
 from pathlib import Path
 
 import pytest

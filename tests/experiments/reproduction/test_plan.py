@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from experiments.papers.cases import TABLES
+from experiments.reproduction.made_up import make_info
 
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.experiments import papers
@@ -21,8 +22,7 @@ def sentences(count, tag="B-x.city", **columns):
 
 
 def reading(path, **changes):
-    described = {"path": path, "dev": None, "test": None, "format": None}
-    described |= {"errors": "raise", "options": {}, "trees": False} | changes
+    described = make_info(WU)["reading"] | {"path": path} | changes
     absolute = {k: plan.absolute(described[k]) for k in ("path", "dev", "test")}
     return described | absolute
 
