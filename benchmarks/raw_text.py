@@ -25,7 +25,7 @@ import pandas as pd
 import keras_tagging
 from keras_tagging.data import read
 from keras_tagging.data.annotation import ConlluWriter
-from keras_tagging.data.surfaces import text_of
+from keras_tagging.data.sentence import text_of
 from keras_tagging.metrics import raw_text_scores
 
 

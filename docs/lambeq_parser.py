@@ -12,8 +12,7 @@ from lambeq import CCGParser, CCGRule, CCGTree, CCGType
 
 import keras_tagging
 from keras_tagging.ccg import Leaf, Node
-from keras_tagging.ccg.auto import FRAGMENTS
-from keras_tagging.ccg.words import unescaped
+from keras_tagging.ccg.auto import FRAGMENTS, unescaped
 
 
 class DerivingParser(CCGParser):

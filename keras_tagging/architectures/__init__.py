@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from keras_tagging import kinds
 from keras_tagging.architectures.architecture import RECIPES, Architecture, Settings
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 
 def of_kind(name: str) -> dict[str, Architecture]:

@@ -17,8 +17,7 @@ from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNet
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
-from keras_tagging.utils.checks import possible
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known, possible
 
 RECIPES = ("fast", "best", "paper")
 Owner = TypeVar("Owner")

@@ -18,6 +18,53 @@ from keras_tagging.ccg.combinators import (
 )
 from keras_tagging.utils.limits import INTEGER_DIGITS, SENTENCE_TOKENS, TREE_NODES
 
+#: as the Penn Treebank and CCGbank write brackets
+BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-"}
+BRACKETS |= {"{": "-LCB-", "}": "-RCB-"}
+_NAMES = {name: bracket for bracket, name in BRACKETS.items()}
+_NAMED = re.compile("|".join(_NAMES))
+#: some readers end a line at any of these
+_SPACE = re.compile(r"\s")
+_TABLE = str.maketrans(BRACKETS)
+
+
+def escaped(word: str) -> str:
+    """A word as a field of a file; `unescaped` gives it back.
+
+    Brackets have names, and a no-break space stands for a blank or any other white
+    space; an empty word is `_`.
+
+    Example:
+        >>> escaped("f(x)"), unescaped("f-LRB-x-RRB-")
+        ('f-LRB-x-RRB-', 'f(x)')
+    """
+    return _SPACE.sub("\u00a0", word).translate(_TABLE) or "_"
+
+
+def unescaped(word: str) -> str:
+    """The word as a text has it; a name of a bracket is that bracket."""
+    if "-" in word:
+        word = _NAMED.sub(lambda match: _NAMES[match[0]], word)
+    return word.replace("\u00a0", " ")
+
+
+def in_text(word: str) -> str:
+    r"""The word of a treebank as a text has it: `unescaped`, without backslashes.
+
+    The Penn Treebank and CCGbank have these before slashes and asterisks.
+
+    Example:
+        >>> in_text("-LRB-"), in_text(r"1\/2")
+        ('(', '1/2')
+    """
+    return without_backslashes(unescaped(word))
+
+
+def without_backslashes(word: str) -> str:
+    """The word without those of the Penn Treebank, before a slash or an asterisk."""
+    return word.replace("\\/", "/").replace("\\*", "*") if "\\" in word else word
+
+
 #: the category of a root whose children are fragments: no derivation of the whole
 FRAGMENTS = "FRAG"
 
@@ -30,7 +77,7 @@ class Leaf(NamedTuple):
         pos: its part of speech, as CCGbank corrected it.
         original_pos: its part of speech in the Penn Treebank.
         word: the word; in CCGbank with brackets as `-LRB-` and slashes as `\/`. Parsers
-            here write `ccg.words.escaped`, and drawings show `unescaped`.
+            here write `escaped`, and drawings show `unescaped`.
         predicate: the category with the indices of predicate-argument structure.
         extras: what else stands there, such as PropBank's `{join.01:rel}`.
     """

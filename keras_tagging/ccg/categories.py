@@ -9,8 +9,8 @@ from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 
+from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.limits import CATEGORY_CHARACTERS
-from keras_tagging.utils.suggestions import check_known
 
 NOTATIONS = ("ccgbank", "pmb")
 

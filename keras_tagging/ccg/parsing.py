@@ -7,10 +7,9 @@ from typing import Annotated
 import numpy as np
 
 from keras_tagging.ccg.astar import AStar, Item, Rules, Weights
-from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, escaped
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, normal
-from keras_tagging.ccg.words import escaped
 from keras_tagging.utils.checks import Checked, Level, Rate, whole
 from keras_tagging.utils.limits import AGENDA, CHART_WORDS
 

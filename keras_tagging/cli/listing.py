@@ -16,8 +16,8 @@ from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.describe import figure_class, plot_description
 from keras_tagging.data import Corpus
 from keras_tagging.data.named_columns import check_labelled, labels_of
+from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import GROUP, NamedModel, installed_models
-from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned, wrapped
 
 SHOWN = ("language", "licence", "summary")

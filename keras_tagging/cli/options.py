@@ -16,7 +16,7 @@ import typer
 
 from keras_tagging.architectures import RECIPES
 from keras_tagging.cli.output import Verbosity
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 CORPUS = (
     "A name that `corpora` shows, a directory that holds the splits, a file or a "

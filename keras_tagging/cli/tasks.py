@@ -11,8 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from keras_tagging import kinds
+from keras_tagging.ccg.auto import BRACKETS
 from keras_tagging.ccg.categories import normalise
-from keras_tagging.ccg.words import BRACKETS
 from keras_tagging.cli.loading import load_model, load_pipeline
 from keras_tagging.data.annotation import (
     WRITERS,
@@ -33,7 +33,7 @@ from keras_tagging.data.conllu import as_conllu, conllu_field
 from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.named_columns import field_of, parts_of_speech, with_labels
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 #: the --output of `annotate` that writes each sentence for itself
 SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}

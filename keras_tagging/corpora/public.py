@@ -13,9 +13,9 @@ from pathlib import Path
 
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.checks import nearest
 from keras_tagging.utils.download import cache_folder, fetch, is_intact
 from keras_tagging.utils.stored import sha256_of
-from keras_tagging.utils.suggestions import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 # modules that the documentation names, imported on first use
-_NAMED = {"conllu", "lemmas", "surfaces"}
+_NAMED = {"conllu", "lemmas"}
 _LIBRARIES = {
     "libraries": [
         "from_dataframe",

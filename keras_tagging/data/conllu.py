@@ -26,7 +26,7 @@ from keras_tagging.data.records import (
     parse_each,
 )
 from keras_tagging.data.sentence import NER, Sentence
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 TAGS = "tags"
 _ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}

@@ -10,7 +10,7 @@ from html import escape
 from itertools import accumulate
 from unicodedata import bidirectional
 
-from keras_tagging.ccg.drawing import STYLE
+from keras_tagging.ccg.derivation import STYLE
 from keras_tagging.data.annotation import shown_columns
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import spaced

@@ -284,7 +284,7 @@ def to_dataframe(sentences: Iterable):
     """
     import pandas as pd
 
-    from keras_tagging.utils.frames import any_strings
+    from keras_tagging.utils.tables import any_strings
 
     sentences = list(sentences)
     documents = bool(sentences) and all(

@@ -48,8 +48,7 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence, beginning
 from keras_tagging.utils.atomic import written_to
-from keras_tagging.utils.checks import check_choice, checked
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_choice, check_known, checked
 
 _READERS = (conll, conllu, conllx, pipe, auto, mrg, pos, atis, ctf, jsonl, csv, text)
 FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {

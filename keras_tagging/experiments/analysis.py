@@ -21,7 +21,7 @@ from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts, scores_of
 from keras_tagging.models.tagger.figures import unknown_tags
 from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.frames import any_strings
+from keras_tagging.utils.tables import any_strings
 
 #: what is to be said of the tables
 TEXTS = {

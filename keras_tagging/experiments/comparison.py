@@ -14,7 +14,7 @@ from keras_tagging.metrics import looks_like_chunks, paired_permutation
 from keras_tagging.metrics.significance import BY_TOKENS, F1, figure_of, is_limit
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.pipelines.any_model import load
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 
 def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> float:

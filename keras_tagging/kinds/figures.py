@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from keras_tagging.data.named_columns import CHUNK_FIGURES
-from keras_tagging.data.surfaces import document_of
+from keras_tagging.data.sentence import document_of
 from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.metrics.raw_text import segmentation_scores
+from keras_tagging.segmenting.characters import TextStream, symbols_of
 from keras_tagging.segmenting.segmentation import LABELS, targets_of
-from keras_tagging.segmenting.symbols import TextStream, symbols_of
 
 LEAST = np.finfo("float32").tiny  # a probability, whose logarithm is finite
 

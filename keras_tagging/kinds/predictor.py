@@ -18,7 +18,7 @@ from keras_tagging.data.sentence import (
 )
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds import Output, of
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 Chunks = Iterable[list[Sentence]]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.metrics.accuracy import paired, share
-from keras_tagging.utils.frames import any_strings
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
+from keras_tagging.utils.tables import any_strings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.ccg.auto import FRAGMENTS, Leaf, table
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, escaped, in_text, table
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import normal, of_fragments
-from keras_tagging.ccg.words import escaped, in_text
 from keras_tagging.data.normalisation import to_nfc
 
 
@@ -102,7 +101,7 @@ def derivation_scores(
 
     Raises:
         ValueError: if there is none, or the two do not have the same words, written as
-            in a text or as in a treebank (`ccg.words.in_text`).
+            in a text or as in a treebank (`ccg.auto.in_text`).
     """
     counts = derivation_counts(gold, predicted)
     for number, pair in enumerate(zip(gold, predicted, strict=True), 1):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keras_tagging.metrics.accuracy import paired, share
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 if TYPE_CHECKING:
     import pandas as pd

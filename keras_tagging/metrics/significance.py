@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from keras_tagging.metrics.derivations import F1_FIGURES, DerivationScores
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 _BATCH = 2**20  # random bytes that are drawn at once
 

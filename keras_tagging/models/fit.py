@@ -26,7 +26,7 @@ from keras_tagging.training.callbacks import (
     mode_of,
 )
 from keras_tagging.training.resume import Resume
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 
 class TrainedOnSentences(SentenceCalls):

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from keras_tagging import kinds
 from keras_tagging.data.named_columns import field_of
-from keras_tagging.data.sentence import NER, Sentence
-from keras_tagging.data.surfaces import text_of
+from keras_tagging.data.sentence import NER, Sentence, text_of
 from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
 from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.metrics.raw_text import COLUMNS

@@ -33,10 +33,10 @@ from keras_tagging.runtime.folder import (
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, TextPipeline
 from keras_tagging.runtime.shared_words import IDS
 from keras_tagging.utils.atomic import remove_partial, replacing, replacing_files
+from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.stored import read_object, sha256_of
-from keras_tagging.utils.suggestions import check_known
 
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
 TRAINING = "training.json"

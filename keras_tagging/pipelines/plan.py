@@ -9,7 +9,7 @@ from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_columns import scripts_of
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, kind_of_part
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 from keras_tagging.vectors.named import TRAINABLE, LanguageWords
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}

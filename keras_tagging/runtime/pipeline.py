@@ -12,7 +12,7 @@ from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.predictor import no_probabilities
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")

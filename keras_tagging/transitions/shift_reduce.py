@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, escaped
 from keras_tagging.ccg.categories import category_of
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of, of_fragments
-from keras_tagging.ccg.words import escaped
 from keras_tagging.transitions.arc_standard import rows, stack_top, written
 from keras_tagging.transitions.gold_moves import Moves, replayed
 from keras_tagging.transitions.system import Action, TransitionSystem
@@ -168,7 +167,7 @@ class RuleTables:
             actions, labels: of the moves, in their order. What comes after FINISH does
                 not count.
             words: the words of the sentence, at least one; those of the derivation are
-                `ccg.words.escaped`.
+                `ccg.auto.escaped`.
             pos: the part of speech of each; by default "X".
         """
         stack: list[Node | Leaf] = []

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from keras_tagging.utils import limits
+from keras_tagging.utils.checks import nearest
 from keras_tagging.utils.stored import read_object
-from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
 REMEDY = "install it again"

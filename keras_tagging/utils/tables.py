@@ -1,6 +1,7 @@
 """Tables as text."""
 
 import textwrap
+from contextlib import contextmanager
 from itertools import zip_longest
 
 
@@ -24,3 +25,16 @@ def wrapped(rows: list[list[str]], most: int) -> str:
         cells = (textwrap.wrap(cell, most, **options) for cell in row)
         lines += map(list, zip_longest(*cells, fillvalue=""))
     return aligned(lines)
+
+
+@contextmanager
+def any_strings():
+    """Decorator: tables are made without Arrow, whose strings are UTF-8.
+
+    Words and labels may hold half of a surrogate pair, which JSON can. Where pyarrow is
+    installed, pandas 3 would take Arrow for them, and fail.
+    """
+    import pandas as pd
+
+    with pd.option_context("mode.string_storage", "python"):
+        yield

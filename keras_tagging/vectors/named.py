@@ -19,10 +19,10 @@ from pathlib import Path
 
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.checks import nearest
 from keras_tagging.utils.download import fetch
 from keras_tagging.utils.named_models import installed_models
 from keras_tagging.utils.stored import read_object
-from keras_tagging.utils.suggestions import nearest
 
 VECTORS = "keras_tagging.vectors"
 CLASSES = "keras_tagging.word_classes"

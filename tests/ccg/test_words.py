@@ -1,7 +1,7 @@
 import pytest
 
 from keras_tagging.ccg import Derivation, Leaf, Node
-from keras_tagging.ccg.words import escaped, in_text, unescaped
+from keras_tagging.ccg.auto import escaped, in_text, unescaped
 from keras_tagging.data import read
 
 

@@ -11,7 +11,7 @@ from conftest import WORDS_ONLY
 import keras_tagging
 from keras_tagging.cli.progress import PipelineProgress
 from keras_tagging.data import read
-from keras_tagging.data.surfaces import text_of
+from keras_tagging.data.sentence import text_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from keras_tagging.data import CorpusError, Sentence, read
+from keras_tagging.data.sentence import check_surfaces, document_of, text_of
 from keras_tagging.data.surface import Surface
-from keras_tagging.data.surfaces import check_surfaces, document_of, text_of
 
 TREEBANKS = sorted(Path(__file__).parents[1].glob("fixtures/treebanks/*.conllu"))
 

@@ -3,7 +3,7 @@ import itertools
 
 import pytest
 
-from keras_tagging.ccg.words import escaped
+from keras_tagging.ccg.auto import escaped
 from keras_tagging.data import CorpusError, read
 from keras_tagging.data.annotation import ConlluWriter
 

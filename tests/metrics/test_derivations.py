@@ -4,7 +4,7 @@ import pytest
 from ccg.trees import leaf, tree
 
 from keras_tagging.ccg import Derivation, Leaf, Node
-from keras_tagging.ccg.words import escaped
+from keras_tagging.ccg.auto import escaped
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts
 from keras_tagging.metrics.significance import figure_of

@@ -7,7 +7,7 @@ import pytest
 from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
-from keras_tagging.data.surfaces import text_of
+from keras_tagging.data.sentence import text_of
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

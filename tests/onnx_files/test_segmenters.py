@@ -12,7 +12,7 @@ from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
 from keras_tagging import runtime
-from keras_tagging.data.surfaces import text_of
+from keras_tagging.data.sentence import text_of
 from keras_tagging.segmenting import segmentation
 
 

@@ -6,17 +6,18 @@ from treebanks import TINY
 
 import keras_tagging
 from keras_tagging import runtime
+from keras_tagging.data.sentence import document_of, text_of
 from keras_tagging.data.surface import Surface
-from keras_tagging.data.surfaces import document_of, text_of
 from keras_tagging.segmenting.characters import (
     LONGEST,
     CharacterFeatures,
     Lexicon,
+    codes_of,
     encoded_apart,
     needs_lexicon,
+    symbols_of,
 )
-from keras_tagging.segmenting.symbols import codes_of, symbols_of
-from keras_tagging.segmenting.windows import WindowBatches
+from keras_tagging.segmenting.segmentation import WindowBatches
 
 
 def longest(text, words):

@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 from treebanks import spans
 
+from keras_tagging.data.sentence import text_of
 from keras_tagging.data.surface import Surface
-from keras_tagging.data.surfaces import text_of
 from keras_tagging.segmenting import segmentation as segmentation_module
 from keras_tagging.segmenting import symbols as symbols_module
 from keras_tagging.segmenting import windows
+from keras_tagging.segmenting.characters import (
+    Symbols,
+    TextStream,
+    codes_of,
+    symbols_of,
+)
 from keras_tagging.segmenting.segmentation import (
     INSIDE,
     MULTIWORD,
@@ -22,9 +28,8 @@ from keras_tagging.segmenting.segmentation import (
     best_labels,
     sentences_of,
     targets_of,
+    windows_of,
 )
-from keras_tagging.segmenting.symbols import Symbols, TextStream, codes_of, symbols_of
-from keras_tagging.segmenting.windows import windows_of
 from keras_tagging.utils import limits
 
 ALPHABET = [*"abAB.,!?'-09", "é", "e\u0301", "猫", "\U0001f468\u200d\U0001f469", "\x00"]

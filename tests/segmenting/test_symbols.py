@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from keras_tagging.segmenting import symbols
-from keras_tagging.segmenting.characters import CharacterFeatures
-from keras_tagging.segmenting.symbols import (
+from keras_tagging.segmenting.characters import (
     WHITE,
+    CharacterFeatures,
     TextStream,
     are_white,
     codes_of,

@@ -17,7 +17,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from keras_tagging import runtime
 from keras_tagging.ccg import Derivation, Leaf, Node
-from keras_tagging.ccg.words import escaped
+from keras_tagging.ccg.auto import escaped
 from keras_tagging.data import Sentence, Span
 from keras_tagging.data.annotation import ConlluWriter, as_object
 from keras_tagging.data.surface import Surface

@@ -10,10 +10,15 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Literal
 
-from keras_tagging.ccg.auto import Leaf, parse_line
+from keras_tagging.ccg.auto import (
+    BRACKETS,
+    Leaf,
+    in_text,
+    parse_line,
+    without_backslashes,
+)
 from keras_tagging.ccg.categories import CategoryError, NotCCG, as_read
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.ccg.words import BRACKETS, in_text, without_backslashes
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -246,7 +251,7 @@ def auto(
         sections: those of the Wall Street Journal that are read, as the `ID=` lines
             name them; by default all sentences, with or without such a line.
         unescape: turn `-LRB-` into a bracket, and drop the backslash before a slash or
-            an asterisk, as in raw text (`ccg.words.in_text`). The leaves of the
+            an asterisk, as in raw text (`ccg.auto.in_text`). The leaves of the
             derivation stay as they are.
     """
 

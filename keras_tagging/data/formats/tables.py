@@ -16,7 +16,7 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 SEPARATORS = ",\t;"
 NO_HEADER = "without a header it is format='conll', separator=','"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from keras_tagging.ccg.words import escaped
+from keras_tagging.ccg.auto import escaped
 from keras_tagging.data.formats.brackets import derivation_of
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.normalisation import shown, to_nfc
@@ -17,9 +17,8 @@ from keras_tagging.data.records import (
     sent_id_of,
     sentence_of,
 )
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import BLANK_LINE, Sentence
 from keras_tagging.data.surface import Surface
-from keras_tagging.data.surfaces import BLANK_LINE
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
 COLUMNS, MISC = 10, 9

@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal
 
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 __all__ = ["PAPERS", "Column", "Paper", "Row", "Settings", "Table", "table"]
 

@@ -26,8 +26,8 @@ from keras_tagging.experiments.papers import Row, Table
 from keras_tagging.experiments.reproduction.store import Job, Store
 from keras_tagging.metrics import attachment_scores
 from keras_tagging.models.files.saving import versions
+from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.stored import sha256_of
-from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
 from keras_tagging.vectors import load_vectors
 

@@ -25,8 +25,8 @@ from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.encoding.label_columns import is_inventory
 from keras_tagging.metrics import CHUNK_SCHEMES
 from keras_tagging.utils import limits
+from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.registration import find_class
-from keras_tagging.utils.suggestions import check_known
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 MEMBERS = {"metadata.json", CONFIG, WEIGHTS}

@@ -18,7 +18,7 @@ from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.files.saving import write_metadata
 from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 #: exports in a process of its own; an error that a user can mend goes into a file
 _EXPORT = """

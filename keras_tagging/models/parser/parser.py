@@ -31,8 +31,8 @@ from keras_tagging.models.tagger.jackknife import (
     tagged_in,
 )
 from keras_tagging.models.tagger.tagger import Tagger
-from keras_tagging.utils.frames import any_strings
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
+from keras_tagging.utils.tables import any_strings
 
 PAPER_NAMES = {"s": "j"}  # the paper's names of gates that the cells name otherwise
 

@@ -5,8 +5,12 @@ from collections.abc import Iterable, Iterator
 import keras
 import numpy as np
 
-from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.data.surfaces import check_surfaces, document_of
+from keras_tagging.data.sentence import (
+    Sentence,
+    as_sentences,
+    check_surfaces,
+    document_of,
+)
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.raw_text import SegmentationScores, segmentation_scores
 from keras_tagging.models.calls import QUIET
@@ -17,11 +21,15 @@ from keras_tagging.segmenting.characters import (
     CharacterFeatures,
     encoded_apart,
     needs_lexicon,
+    symbols_of,
 )
 from keras_tagging.segmenting.multiword import MultiwordSplitter, analyses_of, usual_of
-from keras_tagging.segmenting.segmentation import LABELS, Segmentation, targets_of
-from keras_tagging.segmenting.symbols import symbols_of
-from keras_tagging.segmenting.windows import WindowBatches
+from keras_tagging.segmenting.segmentation import (
+    LABELS,
+    Segmentation,
+    WindowBatches,
+    targets_of,
+)
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 #: the vocabulary of tokens that have several words whatever the network says

@@ -20,8 +20,8 @@ from keras_tagging.metrics import (
     multi_tagging,
 )
 from keras_tagging.models.report import Report, without_nan
-from keras_tagging.utils.frames import any_strings
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
+from keras_tagging.utils.tables import any_strings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from keras_tagging.encoding.label_columns import ColumnRules, is_inventory
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.tagger.label_columns import columns_to_learn, schemes_of
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
-from keras_tagging.utils.suggestions import check_known
+from keras_tagging.utils.checks import check_known
 
 #: further keywords, beside those of training, that do not change shapes of weights
 FREE = ("dropout", "layer_dropout", "constrained", "consistent", "monitor")

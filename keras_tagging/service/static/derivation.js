@@ -4,7 +4,7 @@ import { make } from "./elements.js";
 
 const BRACKETS = { "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}" };
 
-/** The word of a field, as `ccg.words.unescaped`. */
+/** The word of a field, as `ccg.auto.unescaped`. */
 const wordOf = (field) => field.replace(/-[LR][RSC]B-/g, (name) => BRACKETS[name]).replaceAll("\u00a0", " ");
 
 /** The nodes with their words, from 0, and their levels; a leaf has level 0. */
