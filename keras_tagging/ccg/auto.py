@@ -222,11 +222,6 @@ def parse_line(
                 raise _miscounted(category, head, count, len(siblings))
             before.append(new(Node, (category, head, tuple(siblings), more)))
             siblings = before
-        elif bad and bad.startswith("(<L") and bad.endswith(">)"):
-            shown = bad.removeprefix("(<L").removesuffix(">)").strip(" \t")[:60]
-            what = f"leaf {len(leaves) + 1}, {shown!r}, is malformed"
-            remedy = "write five fields, (<L category pos pos word category>)"
-            raise NotCCG(what, remedy)
         else:
             raise _unbalanced(bad or close)
     if outer or len(siblings) != 1:
@@ -308,9 +303,10 @@ def check_header(header: str) -> None:
 
 
 def _unbalanced(stray: str = "") -> NotCCG:
-    near = f" at {stray[:40]!r}" if stray else ""
+    near = f" at {stray[:60]!r}" if stray else ""
     what = f"this is not a derivation, or its brackets do not balance{near}"
-    return NotCCG(what, "mend it: a derivation is one line of nodes")
+    leaf = "(<L category pos pos word category>)"
+    return NotCCG(what, f"mend it: one line of nodes, each leaf {leaf}")
 
 
 def _miscounted(category: str, head: int, count: int, actual: int) -> NotCCG:

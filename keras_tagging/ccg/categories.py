@@ -111,7 +111,10 @@ def parse_category(text: str) -> Category:
             left, slash = None, ""
             continue
         else:
-            value = _atom(token)
+            name, feature = token["name"], token["feature"]
+            name = "conj" if name.lower() == "conj" else name.upper()
+            first = (feature,) if feature else ()
+            value = Atom(name, first + _features(token["marks"]))
         left = Functor(left, slash, value) if slash else value
         slash = ""
     if outer or left is None or slash:
@@ -136,13 +139,6 @@ def _whole_conjunct(category: Category) -> Category:
 
 def _features(marks: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\[([^]]+)\]", marks))
-
-
-def _atom(token: re.Match) -> Atom:
-    name, feature = token["name"], token["feature"]
-    name = "conj" if name.lower() == "conj" else name.upper()
-    first = (feature,) if feature else ()
-    return Atom(name, first + _features(token["marks"]))
 
 
 def _error(text: str, what: str, position: int | None = None) -> CategoryError:

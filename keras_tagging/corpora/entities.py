@@ -1,12 +1,11 @@
 """Named entities of one corpus on the sentences of another one, such as a treebank."""
 
-import os
 from dataclasses import replace
-from itertools import accumulate
 
 from keras_tagging.corpora.loading import Files, load_corpus
 from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.metrics import chunks, looks_like_chunks
+from keras_tagging.metrics.raw_text import check_same_text, unspaced
 
 
 def add_entities(corpus: Corpus, path: Files) -> None:
@@ -58,7 +57,8 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
             f"its tags, such as {min(tags)[:40]!r}, are not those of entities"
         )
     tagged = _in_order(tagged, sentences)
-    _check_texts(sentences, tagged)
+    words = ([t for s in part for t in s.tokens] for part in (sentences, tagged))
+    check_same_text(*(unspaced("".join(tokens)) for tokens in words))
     labels = [""]  # of entities, by their numbers; 0 is that of no entity
     numbers: list[int] = []  # of each character but white space
     for sentence in tagged:
@@ -67,12 +67,12 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
             of_words[first:end] = [len(labels)] * (end - first)
             labels.append(label)
         for token, number in zip(sentence.tokens, of_words, strict=True):
-            numbers += [number] * len(_letters([token]))
+            numbers += [number] * len(unspaced(token))
     labelled, place = [], 0
     for sentence in sentences:
         column, before = [], 0
         for token in sentence.tokens:
-            end = place + len(_letters([token]))
+            end = place + len(unspaced(token))
             number = next(filter(None, numbers[place:end]), 0)
             prefix = "I" if number == before else "B"
             column.append(f"{prefix}-{labels[number]}" if number else "O")
@@ -87,24 +87,3 @@ def _in_order(tagged: list[Sentence], sentences: list[Sentence]) -> list[Sentenc
     places = {s.sent_id: i for i, s in enumerate(sentences) if s.sent_id is not None}
     joined = [sentence for sentence in tagged if sentence.sent_id in places]
     return sorted(joined, key=lambda s: places[s.sent_id]) if joined else tagged
-
-
-def _letters(tokens: list[str]) -> str:
-    """All characters but white space."""
-    return "".join("".join(tokens).split())
-
-
-def _check_texts(sentences: list[Sentence], tagged: list[Sentence]) -> None:
-    texts = [_letters(sentence.tokens) for sentence in sentences]
-    one, other = "".join(texts), "".join(_letters(s.tokens) for s in tagged)
-    if one == other:
-        return
-    place = len(os.path.commonprefix([one, other]))
-    ends = enumerate(accumulate(map(len, texts)))
-    number = next((n for n, end in ends if place < end), len(texts) - 1)
-    name = sentences[number].sent_id or number + 1
-    shown = [text[max(0, place - 10) : place + 20] for text in (one, other)]
-    raise ValueError(
-        f"the texts differ: sentence {name} of the treebank has {shown[0]!r}, and the "
-        f"entities {shown[1]!r}, without blanks: give those of the same sentences"
-    )

@@ -12,8 +12,6 @@ from keras_tagging.corpora.public import PUBLIC, locate, unknown
 from keras_tagging.data.formats.json_lines import pair_of
 from keras_tagging.data.formats.treebanks import tag_column
 from keras_tagging.data.readers import (
-    TABLE_REMEDY,
-    TABLES,
     CorpusError,
     check_options,
     detect_format,
@@ -93,12 +91,7 @@ def load_corpus(
             downloaded.
         ValueError: if an option is unknown.
     """
-    if path == "demo" and (dev is test is None or not Path(path).exists()):
-        if not (dev is test is format is None) or options:
-            raise ValueError(
-                "the demo corpus has all parts and no file: omit dev, test, format and "
-                "options"
-            )
+    if path == "demo" and dev is test is format is None and not options:
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
     is_one = isinstance(path, str | Path)
@@ -213,14 +206,11 @@ def _expand(files: Files) -> list[Path]:
         return [path for file in files for path in _expand(file)]
     if Path(files).is_file():
         return [Path(files)]
-    if Path(files).is_dir():
-        raise CorpusError(f"{files}: is a directory; name the files in it")
     matches = sorted(Path(match) for match in glob.glob(str(files), recursive=True))
-    if not matches:
-        raise CorpusError(unknown(files))
     paths = [match for match in matches if match.is_file()]
     if not paths:
-        raise CorpusError(f"{files}: only folders have such names; name files")
+        only = f"{files}: is a directory; name the files in it"
+        raise CorpusError(only if matches else unknown(files))
     return paths
 
 
@@ -305,8 +295,6 @@ def _by_folder(directory: Path) -> dict[str, list[Path]]:
                 f"{folder}: {missing.pop()} is missing beside the other one"
             )
         files = _firsts(files)
-        if any(file.suffix.lower() in TABLES for file in files):
-            raise CorpusError(f"{folder}: is no corpus; {TABLE_REMEDY}")
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(f"{folder}: has files of several kinds; {THEMSELVES}")
         if not files:

@@ -22,7 +22,6 @@ from keras_tagging.data.sentence import (
     has_tree,
 )
 from keras_tagging.data.surface import chunks, spaced
-from keras_tagging.utils.checks import check_choice
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
@@ -165,9 +164,6 @@ def from_dataset(
         for split, theirs in SPLITS.items():
             part = dataset.get(theirs, dataset.get(split))
             splits[split] = [] if part is None else from_dataset(part, **options)
-        if not any(splits.values()):
-            listed = ", ".join(map(repr, dataset)) or "none"
-            raise ValueError(f"no split train, validation or test: there are {listed}")
         return Corpus(**splits)
     features = getattr(dataset, "features", None) or {}
     names_of = {field: _class_names(feature) for field, feature in features.items()}
@@ -371,20 +367,14 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
         sentence: with a tree for "dep", with spans or tags in IOB2 for "ent".
         style: "dep" or "ent".
 
-    Raises:
-        ValueError: for another style, or "dep" without a tree.
-
     Example:
         >>> from keras_tagging import Sentence
         >>> words = Sentence(["Ada", "laughs"], ["B-PER", "O"])
         >>> words.to_displacy("ent")
         {'text': 'Ada laughs', 'ents': [{'start': 0, 'end': 3, 'label': 'PER'}], ...}
     """
-    check_choice("style", style, ("dep", "ent"))
     if style == "ent":
         return _with_entities(sentence)
-    if not has_tree(sentence):
-        raise ValueError("the sentence has no tree: annotate it with a parser")
     columns = sentence.columns
     tags = columns.get("pos") or sentence.tags or [""] * len(sentence)
     words = [{"text": t, "tag": g} for t, g in zip(sentence.tokens, tags, strict=True)]

@@ -144,10 +144,8 @@ def with_targets(x, y, names):
         names: the columns of labels of the model.
 
     Raises:
-        ValueError: for a `tf.data.Dataset`, or targets that do not fit the sentences.
+        ValueError: for targets that do not fit the sentences.
     """
-    if hasattr(x, "element_spec"):
-        raise ValueError("a tf.data.Dataset cannot be read: give lists of strings")
     if y is None:
         return x
     if not isinstance(y, Mapping):
@@ -156,8 +154,6 @@ def with_targets(x, y, names):
         y = {"tags": y}
     labelled, rows = [], zip(as_sentences(x), *y.values(), strict=True)
     for number, (sentence, *values) in enumerate(rows, 1):
-        if any(isinstance(row, str | Mapping) for row in values):
-            raise ValueError(f"sentence {number} in y: give lists of strings")
         labels = {
             name: [str(label) if field_of(name) == "head" else label for label in row]
             for name, row in zip(y, values, strict=True)

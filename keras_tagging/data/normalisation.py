@@ -41,16 +41,13 @@ def to_nfc(text: str) -> str:
 
 
 def _check_marks(text: str) -> None:
-    marks = {character for character in set(text) if _is_mark(character)}
+    # three Tibetan vowels are marks only once they are decomposed
+    decomposed = {letter: unicodedata.normalize("NFD", letter) for letter in set(text)}
+    marks = {x for x, parts in decomposed.items() if unicodedata.combining(parts[0])}
     for is_marks, run in groupby(text, marks.__contains__):
         if is_marks and (count := len(list(run))) > limits.COMBINING_MARKS:
             what = f"{shown(text)} has {count:,} combining marks in a row"
             raise LimitError(what, f"leave at most {limits.COMBINING_MARKS}", text)
-
-
-def _is_mark(character: str) -> bool:
-    # three Tibetan vowels are marks only once they are decomposed
-    return unicodedata.combining(unicodedata.normalize("NFD", character)[0]) > 0
 
 
 def shown(text: str) -> str:

@@ -166,7 +166,11 @@ def sentence_of(
     check_count(len(tokens))
     text = "".join(tokens)
     if len(text) > limits.TOKEN_CHARACTERS:
-        _check_lengths(tokens)
+        for token in tokens:
+            if len(token) > limits.TOKEN_CHARACTERS:
+                what = f"the token {shown(token)} has {len(token):,} characters"
+                most = f"at most {limits.TOKEN_CHARACTERS:,} may be"
+                raise LimitError(what, most, token)
     if not text.isascii():
         tokens = map(to_nfc, tokens)
     # Tags and words recur: sharing one string object each keeps large corpora small.
@@ -201,10 +205,3 @@ def check_nodes(count: int) -> None:
     if count > limits.TREE_NODES:
         what = f"a tree has more than {limits.TREE_NODES:,} brackets"
         raise LimitError(what, "split it where its sentences end")
-
-
-def _check_lengths(tokens) -> None:
-    for token in tokens:
-        if len(token) > limits.TOKEN_CHARACTERS:
-            what = f"the token {shown(token)} has {len(token):,} characters"
-            raise LimitError(what, f"at most {limits.TOKEN_CHARACTERS:,} may be", token)

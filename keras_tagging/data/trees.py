@@ -109,10 +109,10 @@ def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         Heads, an int32 array, and deprels of the projective tree.
 
     Raises:
-        ValueError: if the heads do not form a tree (see `check_tree`), there is not one
-            deprel a word, or a deprel contains a `|`.
+        ValueError: if the heads do not form a tree (see `check_tree`), or a deprel
+            contains a `|`.
     """
-    _check(heads, deprels)
+    check_tree(heads)
     if marked := [deprel for deprel in deprels if SEPARATOR in deprel]:
         raise ValueError(f"the deprel {marked[0]!r} has a {SEPARATOR}: it marks a lift")
     head_of = [0, *map(int, heads)]
@@ -151,10 +151,9 @@ def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         Heads, an int32 array, and deprels.
 
     Raises:
-        ValueError: if the heads do not form a tree (see `check_tree`), or there is not
-            one deprel a word.
+        ValueError: if the heads do not form a tree: see `check_tree`.
     """
-    _check(heads, deprels)
+    check_tree(heads)
     head_of = [0, *map(int, heads)]
     labels, _, wanted = zip(
         ("", "", ""), *(deprel.partition(SEPARATOR) for deprel in deprels), strict=True
@@ -178,12 +177,6 @@ def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         restored = [word for word in left if restore(word)]
         left = [word for word in left if word not in restored]
     return np.array(head_of[1:], "int32"), list(labels[1:])
-
-
-def _check(heads, deprels):
-    check_tree(heads)
-    if len(heads) != len(deprels):
-        raise ValueError(f"{len(heads)} heads but {len(deprels)} deprels")
 
 
 def _listed(words: list[int]) -> str:

@@ -69,11 +69,3 @@ class FeatureSettings(Checked):
     word_min_count: NonNegative = 1
     word_classes: Classes | None = None
     class_prefixes: Prefixes = (4, 6, 10)
-
-    def refuse_unused(self, overrides) -> None:
-        """Refuses prefixes of classes where there are no classes."""
-        if "class_prefixes" in overrides and self.word_classes is None:
-            raise ValueError(
-                f"class_prefixes={self.class_prefixes} are of word_classes=, which is "
-                "None: give it too"
-            )

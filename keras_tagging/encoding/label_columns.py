@@ -333,15 +333,17 @@ class ColumnRules:
             return None
         names = {*_agreeing(columns)}
         scripts = {c.name for c in columns if c.scripts}
-        if not isinstance(config, dict) or config.keys() != {*KEYS}:
+        if not (
+            isinstance(config, dict)
+            and config.keys() == {*KEYS}
+            and isinstance(config["marks"], str)
+            and set(config["marks"]) <= STRAIGHT.keys()
+            and _is_table(config["seen"])
+            and all(len(key.split(" ")) == 2 for key in config["seen"])
+            and all(names.issuperset(key.split(" ")) for key in config["seen"])
+        ):
             raise ValueError("has rules of columns that are none")
         seen, lemmas, marks = (config[key] for key in KEYS)
-        if not isinstance(marks, str) or not set(marks) <= STRAIGHT.keys():
-            raise ValueError("has rules of marks that are none")
-        if not _is_table(seen) or not all(
-            len(pair := key.split(" ")) == 2 and names.issuperset(pair) for key in seen
-        ):
-            raise ValueError("has rules of other columns than its own")
         if lemmas is not None:
             lemmas = _lemma_rules(lemmas, names, scripts)
         return cls(seen, lemmas, marks)

@@ -64,10 +64,8 @@ def betas_of(beta, names: Sequence[str | None]) -> list[float | None]:
         ValueError: for an unknown column or a level below 0 or above 1.
     """
     if isinstance(beta, Mapping):
-        if names[0] is None:
-            raise ValueError("beta= is one number for a tagger without tags=")
         for name in beta:
-            check_known("column in beta=", name, names)
+            check_known("column in beta=", name, filter(None, names))
         levels = [beta.get(name) for name in names]
     else:
         levels = [beta] * len(names)

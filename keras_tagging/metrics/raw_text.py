@@ -21,6 +21,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import NamedTuple
 
 from keras_tagging.data.lemmas.scripts import common_subsequence
@@ -142,7 +143,8 @@ def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
 
 def unit_scores(gold: list[Sentence], predicted: list[Sentence]):
     """The counts of tokens, sentences and words, the words of both, and their pairs."""
-    _check_texts(gold, predicted)
+    texts = ("".join(t for s in x for t, _ in _tokens(s)) for x in (gold, predicted))
+    check_same_text(*map(unspaced, texts))
     units = [_units(sentences) for sentences in (gold, predicted)]
     counts = {}
     for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
@@ -203,7 +205,7 @@ def _units(sentences: list[Sentence]):
     for sentence in sentences:
         begin, word = place, 0
         for text, count in _tokens(sentence):
-            start, place = place, place + len(_unspaced(text))
+            start, place = place, place + len(unspaced(text))
             tokens.add((start, place))
             for i in range(word, word + count):
                 form = sentence.tokens[i].lower()
@@ -220,21 +222,16 @@ def _tokens(sentence: Sentence) -> Iterable[tuple[str, int]]:
     return zip(surface.tokens, surface.words, strict=True)
 
 
-def _unspaced(text: str) -> str:
+def unspaced(text: str) -> str:
+    """The text without white space."""
     return "".join(text.split())
 
 
-def _check_texts(gold: list[Sentence], predicted: list[Sentence]) -> None:
-    one, other = (
-        "".join(_unspaced(text) for s in x for text, _ in _tokens(s))
-        for x in (gold, predicted)
-    )
+def check_same_text(one: str, other: str) -> None:
+    """Raise a ValueError that says where two texts without white space differ."""
     if one == other:
         return
-    place = next(
-        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+    place = len(commonprefix([one, other]))
     around = [text[max(0, place - 10) : place + 20] for text in (one, other)]
     raise ValueError(
         f"the texts differ: at character {place + 1} without white space the gold one "

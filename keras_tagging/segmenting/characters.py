@@ -111,9 +111,6 @@ class TextStream:
         chunks: a text, or strings that are one when they are joined.
         lines: whether each line is a paragraph, whose end is that of a sentence, and
             no other place.
-
-    Raises:
-        ValueError: during the iteration, for a chunk that is no string.
     """
 
     def __init__(self, chunks: str | Iterable[str], lines: bool = False):
@@ -143,10 +140,6 @@ class TextStream:
     def _pieces(self) -> Iterator[str]:
         parts, size = [], 0
         for chunk in self.chunks:
-            if not isinstance(chunk, str):
-                raise ValueError(
-                    f"a text is a string, or strings in their order, not {chunk!r:.60}"
-                )
             for start in range(0, len(chunk), PIECE):
                 parts.append(chunk[start : start + PIECE])
                 size += len(parts[-1])

@@ -141,18 +141,15 @@ def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
         allow_pickle: as in `load_vectors`, for the name of a file.
 
     Raises:
-        ValueError: if it is something else, or as in `load_vectors`.
-        OSError: if there is no such file.
+        AttributeError: if it is something else.
+        ValueError, OSError: as in `load_vectors`.
     """
     if isinstance(source, WordVectors):
         _sound("the given vectors", source)
         return source
     if isinstance(source, str | Path):
         return load_vectors(source, allow_pickle=allow_pickle)
-    keyed = getattr(source, "wv", source)
-    if not hasattr(keyed, "key_to_index"):
-        raise ValueError(f"a {type(source).__name__} holds no word vectors")
-    return _sound("the given vectors", composed(keyed))
+    return _sound("the given vectors", composed(getattr(source, "wv", source)))
 
 
 def _forms(vocabulary: Words, normalise: Normalise) -> dict[str, tuple[str, ...]]:

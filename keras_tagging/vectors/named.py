@@ -105,14 +105,11 @@ def _download(name: str, about: dict) -> str:
         about: what the list says of it.
 
     Raises:
-        ValueError: if the list names another file.
         OSError: if it cannot be downloaded.
     """
     from gensim import downloader
 
     file = f"{name}.gz"
-    if about.get("file_name") != file or "checksum" not in about:
-        raise ValueError(f"{name}: gensim-data has it in another form: give a file")
     path = Path(downloader.BASE_DIR, name, file)
     if not path.is_file():
         url = f"{downloader.DOWNLOAD_BASE_URL}/{name}/{file}"

@@ -147,8 +147,6 @@ def opened(path: str) -> Iterator[Stream]:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"{path}: there is no such file; check the path")
-    if Path(path).is_dir():
-        raise IsADirectoryError(f"{path}: is a folder; name the file in it")
     # a pipe has no size
     size = os.path.getsize(path) if Path(path).is_file() else sys.maxsize
     magic = _COMPRESSED.get(Path(path).suffix.lower())
@@ -199,10 +197,8 @@ class Selection:
         """
         self.words += 1
         if len(name) > limits.VECTOR_WORD:
-            raise ValueError(
-                f"{self._place(line)}: has a word of {len(name):,} bytes (at most "
-                f"{limits.VECTOR_WORD:,} are read): remove it"
-            )
+            what = f"a word of {len(name):,} bytes, over {limits.VECTOR_WORD:,}"
+            raise ValueError(f"{self._place(line)}: has {what}: remove it")
         try:
             word = name.decode(self.encoding)
         except UnicodeDecodeError as error:
@@ -242,17 +238,13 @@ class Selection:
             ValueError: if there are none, or many words are not in the encoding.
         """
         if self.damaged * _RARE > self.words:
-            raise ValueError(
-                f"{self.example} is not in {self.encoding}, nor are {self.damaged:,} "
-                f"of {self.words:,} words: name the encoding, such as "
-                "encoding='latin-1', or convert the file with iconv -t utf-8"
-            )
+            count = f"{self.damaged:,} of {self.words:,} words"
+            what = f"{self.example} is not in {self.encoding}, nor are {count}"
+            raise ValueError(f"{what}: name it, such as encoding='latin-1'")
         if not self.rows and self.wanted:
             word = min(self.wanted.difference(UNKNOWN_ROWS), default="")
-            raise ValueError(
-                f"{self.path}: has none of the wanted words, such as {word[:40]!r}: "
-                "check language, case and encoding"
-            )
+            what = f"has none of the wanted words, such as {word[:40]!r}"
+            raise ValueError(f"{self.path}: {what}: check language, case and encoding")
         matrix = np.asarray(self.values).reshape(len(self.rows) or 1, -1)
         composed = frozenset(self.composed & self.rows.keys())
         return WordVectors(list(self.rows), matrix, composed)
@@ -354,18 +346,12 @@ def read_text(
         if rows == 0:
             dimension = dimension or width
             if dimension > limits.VECTOR_DIMENSION:
-                raise ValueError(
-                    f"{path}:{number}: has {dimension:,} values (at most "
-                    f"{limits.VECTOR_DIMENSION:,} are read): name a file of word "
-                    "vectors, with one word a line"
-                )
+                what = f"{dimension:,} values, over {limits.VECTOR_DIMENSION:,}"
+                raise ValueError(f"{path}:{number}: has {what}: name word vectors")
             vector = _parsed(path, number, values)
         if width != dimension:
-            raise ValueError(
-                f"{path}:{number}: has {width} values where {dimension} "
-                f"are expected: correct or remove it (awk 'NF == {dimension + 1}' "
-                "keeps the lines that are right)"
-            )
+            what = f"has {width} values where {dimension} are expected"
+            raise ValueError(f"{path}:{number}: {what}: correct or remove it")
         if (word := selection.take(name, number)) is not None:
             if rows:
                 vector = _parsed(path, number, values)
@@ -374,20 +360,17 @@ def read_text(
             selection.add(word, vector)
         rows += 1
     if count is not None and rows != count and rows != limit:
-        raise ValueError(
-            f"{path}:1: announces {count} vectors but {rows} follow: correct it"
-        )
+        what = f"announces {count} vectors but {rows} follow"
+        raise ValueError(f"{path}:1: {what}: correct it")
 
 
 def _parsed(path: str, number: int, values: bytes) -> np.ndarray:
     try:
         return np.array(list(map(float, values.split(b" "))), np.float32)
     except ValueError:
-        hint = ", or name a file of word vectors" if number == 1 else ""
-        raise ValueError(
-            f"{path}:{number}: is not a word and its values, with "
-            f"single spaces between them: correct or remove it{hint}"
-        ) from None
+        what = "is not a word and its values, with single spaces between them"
+        remedy = "correct or remove it, or name a file of word vectors"
+        raise ValueError(f"{path}:{number}: {what}: {remedy}") from None
 
 
 def read_binary(
@@ -407,11 +390,9 @@ def read_binary(
         else:
             stream.skip(size)
     if limit is None and stream.head(_SAMPLE).strip():
-        raise ValueError(
-            f"{stream.path}: continues after the {count} vectors of {dimension} values "
-            "that its first line announces: download or write it again, or give "
-            f"limit={count} to read only these"
-        )
+        what = f"continues after the {count} vectors that its first line announces"
+        remedy = f"download it again, or give limit={count} to read only these"
+        raise ValueError(f"{stream.path}: {what}: {remedy}")
 
 
 def read_fasttext(

@@ -103,10 +103,6 @@ def test_the_best_recipe_changes_the_fast_one(name):
     "overrides, message",
     [
         ({"vectors": "no/such/file"}, "^no/such/file: there is no such file"),
-        (
-            {"embeddings": [1.0]},
-            "a list holds no word vectors",
-        ),
         ({"embeddings": "v", "words": False}, "are those of words: give words=True"),
     ],
 )

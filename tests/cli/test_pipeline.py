@@ -328,7 +328,7 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
     assert "its tags, such as" in error and not out.exists()
     (tmp_path / "other.iob2").write_text("1\tParis\tB-LOC\n2\t.\tO\n")
     error = failing(*run, "--entities", tmp_path / "other.iob2")
-    assert "other.iob2, train: the texts differ: sentence 1 of the treebank" in error
+    assert "other.iob2, train: the texts differ: at character 1 " in error
     run += ["--entities", names]
     code, printed, err = program(*run)
     assert code == 0, err

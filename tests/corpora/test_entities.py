@@ -102,11 +102,9 @@ def test_what_does_not_fit_is_named(folder):
     ):
         add_entities(corpus, folder)
     corpus = Corpus([Sentence(["In", "Oslo"], sent_id="x")])
-    told = "iob2, train: the texts differ: sentence x of the treebank has 'InOslo', and"
-    with pytest.raises(ValueError, match=f"{told} the entities 'In'"):
+    what = "iob2, train: the texts differ: at character 3 .* 'InOslo', and .* 'In'"
+    with pytest.raises(ValueError, match=what):
         add_entities(corpus, path)
     corpus = Corpus([Sentence(["Oslo"], sent_id="w")])
-    with pytest.raises(
-        ValueError, match="the texts differ: sentence w of the treebank"
-    ):
+    with pytest.raises(ValueError, match="the texts differ: at character 1 "):
         add_entities(corpus, path)

@@ -61,7 +61,7 @@ def test_words_as_raw_text_has_them():
     [
         ("<T NP 1 2>", "<T NP 1 1>", "a node 'NP' has 2 children but says 1, the head"),
         ("(<L NP[nb]/N DT DT a NP[nb]_9/N_9>) ", "", "has 1 children but says 2"),
-        (" DT DT a", " DT a", "leaf 3, 'NP[nb]/N DT a NP[nb]_9/N_9', is malformed"),
+        (" DT DT a", " DT a", "do not balance at '(<L NP[nb]/N DT a NP[nb]_9/N_9>)'"),
         (") ) ) \n", ") ) \n", "its brackets do not balance"),
         (") ) ) \n", ") ) ) ) \n", "its brackets do not balance at ')'"),
         ("(<T NP 1", "stray (<T NP 1", "do not balance at 'stray'"),

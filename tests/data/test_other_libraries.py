@@ -325,7 +325,3 @@ def test_what_displacy_draws():
     assert FOUND.to_displacy("ent") == {"text": text, "ents": ents, "title": None}
     ents = [{"start": 0, "end": 12, "label": "PER"}]
     assert ADA.to_displacy("ent")["ents"] == ents
-    with pytest.raises(ValueError, match="has no tree: annotate it"):
-        Sentence(["a"]).to_displacy()
-    with pytest.raises(ValueError, match="style='deps': known are 'dep', 'ent'"):
-        ADA.to_displacy("deps")

@@ -1,7 +1,5 @@
 """Formats of two files: `seq.in` and `seq.out`, and brat's texts and entities."""
 
-import io
-
 import pytest
 
 from keras_tagging import CorpusError, Sentence, load_corpus
@@ -102,8 +100,6 @@ def test_one_of_two_files(write, tmp_path):
     write(a_ann=ANN)
     with pytest.raises(CorpusError, match="a.txt: there is no such file"):
         read(tmp_path / "a.ann")
-    with pytest.raises(ValueError, match="format 'brat' has two files: give the path"):
-        read(io.StringIO(""), "brat")
     write(a_txt=b"a\n\xff\n")
     with pytest.raises(CorpusError, match="a.txt:2: byte 1 of the line is not utf-8"):
         list(read(tmp_path / "a.ann", errors="skip", skipped=[]))

@@ -77,7 +77,7 @@ def test_levels_of_columns():
     assert betas_of({"upos": 0.1}, ["upos"]) == [0.1]
     assert betas_of({"feats": 0}, ["upos", "feats"]) == [None, 0]
     assert betas_of(None, ["upos"]) == [None]
-    with pytest.raises(ValueError, match="beta= is one number for a tagger without"):
+    with pytest.raises(ValueError, match="unknown column in beta= 'upos'"):
         betas_of({"upos": 0.1}, [None])
     with pytest.raises(ValueError, match="'xpo'"):
         betas_of({"xpo": 0.1}, ["upos", "xpos"])

@@ -222,11 +222,6 @@ SEVERAL = {"tags": ("tags", "pos")}
         ({"y": TAGS[:3]}, "argument 2 is shorter", {}),
         ({"y": [t[1:] for t in TAGS]}, "sentence 1: . tokens but . tags", {}),
         ({"y": [[1] * len(t) for t in TAGS]}, "tags are strings", {}),
-        (
-            {"y": [*"abcdefghijklmnopqrst"]},
-            "sentence 1 in y: give lists of strings",
-            {},
-        ),
         ({"validation_split": 1.0}, "=1.0: give a share, such as 0.1", {}),
         ({"class_weight": {"d": 2}}, "unknown label in class_weight 'd'", {}),
         ({"class_weight": {"D": 2}}, "a tagger of one column", SEVERAL),

@@ -10,9 +10,8 @@ from treebanks import spans
 
 from keras_tagging.data.sentence import text_of
 from keras_tagging.data.surface import Surface
+from keras_tagging.segmenting import characters
 from keras_tagging.segmenting import segmentation as segmentation_module
-from keras_tagging.segmenting import symbols as symbols_module
-from keras_tagging.segmenting import windows
 from keras_tagging.segmenting.characters import (
     Symbols,
     TextStream,
@@ -25,6 +24,7 @@ from keras_tagging.segmenting.segmentation import (
     MULTIWORD_SENTENCE,
     SENTENCE,
     TOKEN,
+    WindowBatches,
     best_labels,
     sentences_of,
     targets_of,
@@ -107,7 +107,7 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
     text = text_of(everything)
     whole = list(segmenter.segment(text))
     assert spans(whole) == spans(segmenter.segment(iter(text)))
-    monkeypatch.setattr(symbols_module, "PIECE", 10)
+    monkeypatch.setattr(characters, "PIECE", 10)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 200)
     monkeypatch.setattr(segmentation_module, "WINDOW", 40)
     rng = random.Random(3)
@@ -135,7 +135,7 @@ def test_several_texts_share_windows(segmenter, monkeypatch):
 
 def test_memory_is_constant(untrained, monkeypatch):
     """Of a text whose letters are all tokens, and in which no sentence ends."""
-    monkeypatch.setattr(symbols_module, "PIECE", 512)
+    monkeypatch.setattr(characters, "PIECE", 512)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)
     monkeypatch.setattr(segmentation_module, "WINDOW", 100)
     read, most = 0, 0
@@ -209,7 +209,7 @@ def test_training_windows_cover_the_text(devices):
     targets = np.arange(23, dtype="int32")
     targets[::4] = -1
     sizes = {"window": 5, "batch_size": 2, "multiple": 4, "devices": devices}
-    batches = windows.WindowBatches(ids, targets, **sizes)
+    batches = WindowBatches(ids, targets, **sizes)
     assert (len(batches), batches.num_windows) == (3, 5)
     assert batches.num_targets == (targets >= 0).sum()
     epochs = []
@@ -237,7 +237,7 @@ def test_training_windows_cover_the_text(devices):
 def test_rare_characters_become_unknown():
     ids = np.full((400, 2), 2, "int32")
     ids[7, 0] = 3
-    batches = windows.WindowBatches(
+    batches = WindowBatches(
         ids, np.zeros(400, "int32"), window=400, batch_size=1, unknown_rate=0.5
     )
     seen = set()

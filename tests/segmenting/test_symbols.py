@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from keras_tagging.segmenting import symbols
+from keras_tagging.segmenting import characters
 from keras_tagging.segmenting.characters import (
     WHITE,
     CharacterFeatures,
@@ -64,7 +64,7 @@ def test_symbols_are_those_of_the_reference():
 
 @pytest.mark.parametrize("piece", [1, 2, 5, 1000])
 def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
-    monkeypatch.setattr(symbols, "PIECE", piece)
+    monkeypatch.setattr(characters, "PIECE", piece)
     monkeypatch.setattr(limits, "WHITE_CHARACTERS", 3)
     rng = random.Random(2)
     for text in texts():
@@ -81,27 +81,20 @@ def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
 
 
 def test_a_stream_keeps_what_is_not_forgotten():
-    stream = TextStream(["ab", "c" * symbols.PIECE, "de"])
-    assert sum(map(len, stream)) == stream.end == symbols.PIECE + 4
+    stream = TextStream(["ab", "c" * characters.PIECE, "de"])
+    assert sum(map(len, stream)) == stream.end == characters.PIECE + 4
     assert stream.text(1, 4) == "bcc"
-    stream.forget(symbols.PIECE + 2)
-    assert stream.text(symbols.PIECE + 2, stream.end) == "de"
+    stream.forget(characters.PIECE + 2)
+    assert stream.text(characters.PIECE + 2, stream.end) == "de"
     assert len(stream._kept) == 1
 
 
 def test_endless_white_space_needs_no_memory(monkeypatch):
-    monkeypatch.setattr(symbols, "PIECE", 64)
+    monkeypatch.setattr(characters, "PIECE", 64)
     stream = TextStream(char for char in ["a", *" " * 10_000, "b"])
     assert [c for symbols in stream for c, _ in listed(symbols)] == ["a", "\n", "b"]
     assert sum(len(text) for _, text in stream._kept) < 1_200
     assert stream.text(10_001, 10_002) == "b"
-
-
-def test_a_stream_takes_strings_only():
-    with pytest.raises(
-        ValueError, match="a text is a string, or strings in their order"
-    ):
-        list(TextStream(["a", None]))
 
 
 # Characters

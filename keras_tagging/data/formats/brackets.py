@@ -114,8 +114,7 @@ def _leaves(record: list[Line]) -> list[tuple[str, str]]:
             else:
                 outer[-1][0 if label is None else 2] = token
     if len(outer) > 1 or outer[0][1] > 1:
-        open_brackets = f"{len(outer) - 1} brackets of the tree that begins here are"
-        what = f"{open_brackets} not closed" if len(outer) > 1 else "trees share a line"
+        what = "the tree that begins here is not closed, or shares its line"
         raise Malformed(record[0][0], what, "balance them, each tree on its own line")
     return leaves
 

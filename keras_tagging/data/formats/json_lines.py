@@ -350,11 +350,9 @@ def paired_lines(
         path: `seq.in`, or brat's `X.txt` or `X.ann`.
 
     Raises:
-        ValueError: if it is not the path of a file, as of a stream.
+        TypeError: if it is no path, but a stream.
         CorpusError: if one of the two is missing.
     """
-    if not isinstance(path, str | Path) or str(path) == "-":
-        raise ValueError(f"format {format!r} has two files: give the path of one")
     path = Path(path)
     if format == "brat":
         path, other = path.with_suffix(TXT), path.with_suffix(ANN)
