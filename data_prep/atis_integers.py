@@ -12,7 +12,7 @@ import typer
 
 from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import sentence_of
-from keras_tagging.utils import limits
+from preparing import limits
 from preparing.archives import Member, members
 from preparing.script import (
     Out,

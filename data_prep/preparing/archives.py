@@ -26,7 +26,8 @@ from keras_tagging.data.lines import (
     Decompressed,
     damaged,
 )
-from keras_tagging.utils import limits
+from keras_tagging.utils.limits import EXPANDED_BYTES, EXPANSION
+from preparing import limits
 
 # Members of a `.tar` that describe the next one, and are read into memory
 HEADERS = (
@@ -188,8 +189,8 @@ def _refused(info: zipfile.ZipInfo) -> str | None:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return "is compressed with a method other than deflate"
     packed = info.compress_size
-    if info.file_size > max(limits.EXPANDED_BYTES, limits.EXPANSION * packed):
-        return f"expands to more than {limits.EXPANSION} times its size"
+    if info.file_size > max(EXPANDED_BYTES, EXPANSION * packed):
+        return f"expands to more than {EXPANSION} times its size"
     return None
 
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import ParseError
 from keras_tagging.data import CorpusError
 from keras_tagging.data.normalisation import LimitError
 from keras_tagging.data.records import MalformedSentence
-from keras_tagging.utils import limits
+from preparing import limits
 from preparing.archives import Member
 
 try:

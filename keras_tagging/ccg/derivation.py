@@ -16,7 +16,6 @@ from keras_tagging.ccg.auto import (
     table,
     unescaped,
 )
-from keras_tagging.ccg.categories import NotCCG
 from keras_tagging.ccg.dependencies import Dependency, dependencies
 from keras_tagging.utils.limits import DRAWN_WORDS
 
@@ -212,8 +211,7 @@ class Derivation:
             NotCCG: if it is none; the message says where, and the remedy.
         """
         *header, line = text.removesuffix("\n").split("\n")
-        if len(header) > 1 or not all(h.startswith("ID=") for h in header):
-            raise NotCCG("this is not one derivation", "give an ID= line and its line")
+        check_header("\n".join(header))
         _, leaves = parse_line(line, categories)
         return cls.of_line(line, "".join(header), categories, len(leaves))
 

@@ -85,10 +85,8 @@ class Grammar:
         for derivation in derivations:
             whole = derivation is not None and not of_fragments(derivation)
             if not whole or any(len(n.children) > 2 for n in derivation.nodes()):
-                raise ValueError(
-                    f"{derivation} is no derivation of a whole sentence, in steps of "
-                    "one or two parts: leave it out"
-                )
+                what = f"{derivation} is no derivation of a whole sentence"
+                raise ValueError(f"{what}, in steps of one or two parts: leave it out")
             roots[normal(derivation.category)] += 1
             for node in derivation.nodes():
                 rules[_parts(node)][normal(node.category)] += 1

@@ -380,10 +380,8 @@ def figure_class():
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ValueError(
-            'plots need matplotlib: pip install "keras-tagging[plots]", or from a '
-            'clone pip install ".[plots]"'
-        ) from None
+        remedy = 'pip install "keras-tagging[plots]", or from a clone ".[plots]"'
+        raise ValueError(f"plots need matplotlib: {remedy}") from None
     return Figure
 
 

@@ -27,9 +27,8 @@ def add_entities(corpus: Corpus, path: Files) -> None:
     for split, sentences in corpus.splits():
         tagged = [*other.values()][0] if len(other) == 1 else other.get(split)
         if not tagged:
-            raise ValueError(
-                f"{path} has no {split} sentences, which {corpus.name} has"
-            )
+            what = f"no {split} sentences, which {corpus.name} has"
+            raise ValueError(f"{path} has {what}")
         try:
             setattr(corpus, split, with_entities(sentences, tagged))
         except ValueError as error:
@@ -53,9 +52,8 @@ def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sen
     tagged = [sentence for sentence in tagged if sentence.tokens]
     tags = {tag for sentence in tagged for tag in sentence.tags or ["no tag"]}
     if not looks_like_chunks(tags):
-        raise ValueError(
-            f"its tags, such as {min(tags)[:40]!r}, are not those of entities"
-        )
+        example = f"such as {min(tags)[:40]!r}"
+        raise ValueError(f"its tags, {example}, are not those of entities")
     tagged = _in_order(tagged, sentences)
     words = ([t for s in part for t in s.tokens] for part in (sentences, tagged))
     check_same_text(*(unspaced("".join(tokens)) for tokens in words))

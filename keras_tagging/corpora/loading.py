@@ -91,7 +91,9 @@ def load_corpus(
             downloaded.
         ValueError: if an option is unknown.
     """
-    if path == "demo" and dev is test is format is None and not options:
+    if path == "demo" and (dev is test is None or not Path(path).exists()):
+        if not (dev is test is format is None) or options:
+            raise ValueError("the demo corpus has no dev=, test=, format= or options")
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
     is_one = isinstance(path, str | Path)
@@ -137,10 +139,8 @@ def load_corpus(
                 skipped[str(file)] = len(problems)
                 messages += problems
     if messages:
-        warnings.warn(
-            f"{left_out(len(messages))}; the first: {messages[0]}",
-            stacklevel=2,
-        )
+        what = f"{left_out(len(messages))}; the first: {messages[0]}"
+        warnings.warn(what, stacklevel=2)
     format = formats[_ending(every[0])]
     if require_train and not splits["train"]:
         raise CorpusError(f"{files['train'][0]}: no sentences; check format={format!r}")
@@ -274,12 +274,14 @@ def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
         ]
         if len(candidates) > 1:
             names = ", ".join(file.name for file in candidates)
-            raise CorpusError(
-                f"{directory}: {names} could each be the {split} file; {THEMSELVES}"
-            )
+            raise CorpusError(_several(directory, names, f"{split} file"))
         if candidates:
             splits[split] = candidates
     return splits
+
+
+def _several(directory: Path, names: str, what: str) -> str:
+    return f"{directory}: {names} could each be the {what}; {THEMSELVES}"
 
 
 def _by_folder(directory: Path) -> dict[str, list[Path]]:
@@ -288,21 +290,14 @@ def _by_folder(directory: Path) -> dict[str, list[Path]]:
         split = SPLIT_WORDS.get(folder.name.lower())
         if not split:
             continue
-        files = _files_in(folder)
-        names = {file.name.lower() for file in files}
-        if len(missing := {"seq.in", "seq.out"} - names) == 1:
-            raise CorpusError(
-                f"{folder}: {missing.pop()} is missing beside the other one"
-            )
-        files = _firsts(files)
+        files = _firsts(_files_in(folder))
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(f"{folder}: has files of several kinds; {THEMSELVES}")
         if not files:
             continue
         if split in splits:
             names = f"{splits[split][0].parent.name}, {folder.name}"
-            what = f"{names} could each be the {split} folder"
-            raise CorpusError(f"{directory}: {what}; {THEMSELVES}")
+            raise CorpusError(_several(directory, names, f"{split} folder"))
         splits[split] = files
     return splits
 

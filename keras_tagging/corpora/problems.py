@@ -11,7 +11,7 @@ from keras_tagging.data.lines import content, numbered_lines
 from keras_tagging.data.readers import read
 from keras_tagging.data.records import CorpusError, Malformed
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.metrics.chunks import may_follow
+from keras_tagging.metrics.chunks import is_consistent, may_follow
 
 LONG_TOKEN = 100  # characters
 LONG_SENTENCE = 250  # tokens
@@ -91,12 +91,7 @@ def scheme_of(corpus: Corpus) -> str | None:
         return None
     if any(tag[0] in "ESLU" for tag in tags):
         return "IOBES"
-    is_iob1 = all(
-        before != "O" and before[1:] == tag[1:]
-        for sequence in sequences
-        for before, tag in zip(["O", *sequence], sequence, strict=False)
-        if tag[0] == "B"
-    )
+    is_iob1 = all(is_consistent(sequence, "iob1") for sequence in sequences)
     return "IOB1" if is_iob1 else "IOB2"
 
 
@@ -241,9 +236,7 @@ def refuse_underived(corpus: Corpus) -> None:
     for split, sentences in corpus.splits():
         if any(len(s) and s.derivation is None for s in sentences):
             file = (corpus.files.get(split) or [corpus.name])[0]
-            raise ValueError(
-                f"{file}: has sentences without derivations: give .auto files"
-            )
+            raise ValueError(f"{file}: has no derivations: give .auto files")
 
 
 def one_label(

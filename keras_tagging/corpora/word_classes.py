@@ -63,16 +63,12 @@ class WordClasses:
 
     def annotate(self, sentences: Iterable[Sentence]) -> list[Sentence]:
         """Add a column `word_class` to the sentences; everything else stays."""
-        return [
-            replace(
-                sentence,
-                columns={
-                    **sentence.columns,
-                    "word_class": [self.class_of(word) for word in sentence.tokens],
-                },
-            )
-            for sentence in as_sentences(sentences)
-        ]
+        labelled = []
+        for sentence in as_sentences(sentences):
+            classes = [self.class_of(word) for word in sentence.tokens]
+            columns = {**sentence.columns, "word_class": classes}
+            labelled.append(replace(sentence, columns=columns))
+        return labelled
 
     def class_of(self, word: str) -> str:
         """The class of a word; `number` or `O` if it has none of its own."""

@@ -304,12 +304,8 @@ def _rows(sentence: Sentence):
     places = sentence.surface and sentence.surface.word_offsets
     for i, word in enumerate(sentence.tokens):
         place = {} if places is None else dict(zip(("start", "end"), places[i]))  # noqa: B905
-        yield {
-            "id": i + 1,
-            "text": word,
-            **place,
-            **{k: v[i] for k, v in named.items()},
-        }
+        values = {name: column[i] for name, column in named.items()}
+        yield {"id": i + 1, "text": word, **place, **values}
 
 
 def to_spacy(sentences: Iterable, vocab):

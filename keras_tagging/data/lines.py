@@ -46,18 +46,6 @@ def source_name(path: str | Path | IO) -> str:
     return str(path)
 
 
-def check_encoding(encoding: str | None) -> None:
-    """Raise a ValueError unless Python knows the encoding, and text files use it."""
-    try:
-        "".encode(encoding or "utf-8")
-        is_text = codecs.lookup(encoding or "utf-8").name not in NO_TEXT
-    except (LookupError, TypeError, ValueError):
-        is_text = False
-    if not is_text:
-        what = "is not known, or not for text files"
-        raise ValueError(f"encoding={encoding!r} {what}: try utf-8, latin-1 or cp1252")
-
-
 def numbered_lines(
     path: str | Path | IO, name: str, encoding: str | None, raw: bool = False
 ) -> Generator[Line, None, None]:
@@ -72,7 +60,14 @@ def numbered_lines(
         ValueError: at once, if the encoding is unknown or not for text files.
         CorpusError: during the iteration, if the rest of the file cannot be read.
     """
-    check_encoding(encoding)
+    try:
+        "".encode(encoding or "utf-8")
+        is_text = codecs.lookup(encoding or "utf-8").name not in NO_TEXT
+    except (LookupError, TypeError, ValueError):
+        is_text = False
+    if not is_text:
+        what = "is not known, or not for text files"
+        raise ValueError(f"encoding={encoding!r} {what}: try utf-8, latin-1 or cp1252")
     return _lines(path, name, encoding, raw)
 
 

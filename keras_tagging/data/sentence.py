@@ -70,10 +70,8 @@ class Sentence:
             except TypeError as error:
                 raise ValueError(f"a sentence's {name} are strings: {error}") from None
             if len(values) != len(self.tokens):
-                raise ValueError(
-                    f"{len(self.tokens)} tokens but {len(values)} {name} in the "
-                    f"sentence beginning {' '.join(self.tokens[:5])[:60]!r}"
-                )
+                what = f"{len(self.tokens)} tokens but {len(values)} {name}"
+                raise ValueError(f"{what} in the sentence beginning {beginning(self)}")
         if self.surface and (count := sum(self.surface.words)) != len(self.tokens):
             raise ValueError(f"{len(self.tokens)} tokens, but the text has {count}")
 
@@ -188,10 +186,9 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
 def check_several(items: Iterable) -> None:
     """Raise a ValueError for a string or a mapping: it is no list of words."""
     if isinstance(items, str | Mapping):
-        raise ValueError(
-            f"{items!r:.60} is a {type(items).__name__}; a sentence is a list of "
-            "words: give [text.split()]; annotate takes texts"
-        )
+        what = f"{items!r:.60} is a {type(items).__name__}"
+        remedy = "a sentence is a list of words: give [text.split()]"
+        raise ValueError(f"{what}; {remedy}; annotate takes texts")
 
 
 def as_sentences(sentences: Iterable) -> list[Sentence]:

@@ -120,10 +120,8 @@ class EncodedSentences:
         else:
             targets = padded(self.targets, -1)
         if self.soft is not None:
-            soft = dict(
-                zip(("ids", "probabilities"), map(padded, self.soft), strict=True)
-            )
-            targets = {"gold": targets, **soft}
+            labels, probabilities = map(padded, self.soft)
+            targets = {"gold": targets, "ids": labels, "probabilities": probabilities}
         mask = real.astype("float32") if self.weights is None else padded(self.weights)
         if self.letters is None:
             return ids, targets, mask

@@ -107,10 +107,8 @@ class MoveBatches(TrainingBatches):
             padded[real] = flat[places]
             arrays.append(padded)
         if soft:
-            targets = dict(
-                zip(("gold", "ids", "probabilities"), arrays[2:], strict=True)
-            )
-            arrays[2:] = [targets]
+            gold, ids, probabilities = arrays[2:]
+            arrays[2:] = [{"gold": gold, "ids": ids, "probabilities": probabilities}]
         mask = real.astype("float32")
         mask[: len(chosen)] *= self.rates[chosen, None]
         more = () if self.sentences.targets is None else (of_words, rows)

@@ -116,10 +116,8 @@ class TokenFeatures:
             + list(self.columns)
         )
         if len(set(self.names)) < len(self.names) or RESERVED & set(self.columns):
-            raise ValueError(
-                f"two features share a name: {', '.join(self.names)} (columns cannot "
-                f"be called {', '.join(sorted(RESERVED))})"
-            )
+            names = ", ".join(self.names)
+            raise ValueError(f"two features share a name, or one is reserved: {names}")
         if not self.names:
             raise ValueError("there is no feature: switch on words or another one")
         self.vocabularies: dict[str, list[str]] = {}

@@ -75,7 +75,6 @@ def paired(
     for number, pair in enumerate(zip_longest(gold, predicted), 1):
         left, right = ("no" if row is None else len(row) for row in pair)
         if left != right:
-            raise ValueError(
-                f"sentence {number} has {left} {gold_name} but {right} {predicted_name}"
-            )
+            what = f"{left} {gold_name} but {right} {predicted_name}"
+            raise ValueError(f"sentence {number} has {what}")
         yield pair

@@ -255,10 +255,8 @@ def scheme_of_names(tags: Iterable[str]) -> str:
     parts = {split_tag(tag) for tag in tags}
     prefixes = {prefix for prefix, _ in parts}
     if not looks_like_chunks(tags) or ("E" in prefixes and "B" not in prefixes):
-        raise ValueError(
-            "these tags are not of IOB1, IOB2, IOBES or BILOU, such as O, B-NP, I-NP: "
-            f"{', '.join(tags[:5])}{' ...' if len(tags) > 5 else ''}"
-        )
+        some = ", ".join(tags[:5])
+        raise ValueError(f"these tags are not of IOB1, IOB2, IOBES or BILOU: {some}")
     if prefixes & {"E", "S"}:
         return "iobes"
     inside = {kind for prefix, kind in parts if prefix == "I"}

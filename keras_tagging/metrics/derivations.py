@@ -149,14 +149,13 @@ def _parts(derivation: Derivation) -> dict[str, Counter]:
     supertags = [(i, normal(leaf.category)) for i, leaf in enumerate(derivation.leaves)]
     every = derivation.dependencies()
     arguments = [d._replace(category=normal(d.category)) for d in every]
+    pairs = {tuple(sorted(dependency[:2])) for dependency in arguments}
     return {
         "labelled": Counter(brackets),
         "unlabelled": Counter(bracket[:2] for bracket in brackets),
         "supertags": Counter(supertags),
         "dependencies": Counter(arguments),
-        "unlabelled_dependencies": Counter(
-            {tuple(sorted(dependency[:2])) for dependency in arguments}
-        ),
+        "unlabelled_dependencies": Counter(pairs),
     }
 
 

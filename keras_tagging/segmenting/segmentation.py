@@ -4,10 +4,10 @@ A label says whether a character ends a token or a sentence.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from unicodedata import category
 
 import numpy as np
 
@@ -198,18 +198,14 @@ SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
-#: tones of skin, which are no marks
-_TONES = range(0x1F3FB, 0x1F400)
+#: that and tones of skin, which are no marks
+_JOINING = {JOINER, *range(0x1F3FB, 0x1F400)}
 
 
 def _are_joining(codes: np.ndarray) -> np.ndarray:
     """Which code points belong to the character before them."""
     others = np.unique(codes[codes > 127]).tolist()
-    joining = [
-        c
-        for c in others
-        if c == JOINER or c in _TONES or unicodedata.category(chr(c))[0] == "M"
-    ]
+    joining = [c for c in others if c in _JOINING or category(chr(c))[0] == "M"]
     return np.isin(codes, joining)
 
 

@@ -106,10 +106,8 @@ def checked(name: str, value, annotation, default):
     choices = _choices(annotation)
     near = nearest(value, filter(None, choices))
     hint = f"did you mean {near!r}? " if near else ""
-    raise ValueError(
-        f"{name}={value!r}: {'known are' if choices else 'it is'} "
-        f"{possible(annotation)}; {hint}the default is {default!r}"
-    )
+    allowed = f"{'known are' if choices else 'it is'} {possible(annotation)}"
+    raise ValueError(f"{name}={value!r}: {allowed}; {hint}the default is {default!r}")
 
 
 _NAMES = {bool: "True or False", str: "a name", int: "a whole number"}

@@ -157,9 +157,8 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
     for folder in (path, Path("models", model), clone / "models" / model):
         if (offers := offered_by(folder)) is not None:
             shown = folder if folder.is_absolute() else f"./{folder}"
-            raise ValueError(
-                f"{model}: a distribution: pip install {shown}, then name {offers}"
-            )
+            remedy = f"pip install {shown}, then name {offers}"
+            raise ValueError(f"{model}: a distribution: {remedy}")
     near = nearest(model, models)
     hint = f"; did you mean {near!r}?" if near else ""
     raise ValueError(

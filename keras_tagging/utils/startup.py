@@ -59,10 +59,8 @@ def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
         backend = keras.backend.backend() if keras else named
         if layers_alone and backend != "tensorflow":
             return
-        raise ImportError(
-            "TensorFlow is not installed, and this needs it: pip install tensorflow "
-            "(what keras_tagging.runtime loads does not)"
-        )
+        remedy = "pip install tensorflow (what keras_tagging.runtime loads does not)"
+        raise ImportError(f"TensorFlow is not installed, and this needs it: {remedy}")
     with silenced():
         import tensorflow as tf
 

@@ -125,11 +125,9 @@ def load_vectors(
 
             return cached(path, options, Path(folder), read) if folder else read()
     if not allow_pickle:
-        raise ValueError(
-            f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any "
-            "code: if you trust it, use load_vectors(..., allow_pickle=True), and "
-            "save_vectors to have it as .npz"
-        )
+        what = "is a pickle, as gensim saves vectors, and a pickle can run any code"
+        remedy = "if you trust it, use load_vectors(..., allow_pickle=True)"
+        raise ValueError(f"{path}: {what}: {remedy}, and save_vectors")
     return _sound(path, _load_native(path, wanted, forms, limit))
 
 
@@ -226,9 +224,8 @@ def save_vectors(
     with np.errstate(over="ignore"):
         matrix = vectors.matrix.astype(dtype)
     if not np.isfinite(matrix).all() and np.isfinite(vectors.matrix).all():
-        raise ValueError(
-            f"{path}: a value is too large for {dtype}: write dtype='float32'"
-        )
+        what = f"a value is too large for {dtype}"
+        raise ValueError(f"{path}: {what}: write dtype='float32'")
     words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
     rows = [i for i, word in enumerate(vectors.words) if word in vectors.composed]
     with replacing(Path(path)) as partial:
@@ -285,11 +282,9 @@ def cached(
     try:
         save_vectors(vectors, cached_file, "float32")
     except OSError as error:
-        warnings.warn(
-            f"{folder}: vectors cannot be kept there ({error}): name another folder "
-            "with KERAS_TAGGING_CACHE or cache=, or switch it off with cache=False",
-            stacklevel=3,
-        )
+        what = f"{folder}: vectors cannot be kept there ({error})"
+        remedy = "name another with KERAS_TAGGING_CACHE or cache=, or cache=False"
+        warnings.warn(f"{what}: {remedy}", stacklevel=3)
     return vectors
 
 

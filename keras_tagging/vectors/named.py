@@ -74,10 +74,8 @@ def find_named(source: str | Path, group: str) -> str:
     if not is_bare or path.exists() or path.suffix:
         return name
     if name in OWN:
-        raise ValueError(
-            f"{name}: is not installed: pip install {OWN[name]} in a clone of "
-            "keras_tagging"
-        )
+        remedy = f"pip install {OWN[name]} in a clone of keras_tagging"
+        raise ValueError(f"{name}: is not installed: {remedy}")
     there, offline = {}, ""
     if group == VECTORS:
         try:
@@ -105,11 +103,14 @@ def _download(name: str, about: dict) -> str:
         about: what the list says of it.
 
     Raises:
+        ValueError: if the list names another file.
         OSError: if it cannot be downloaded.
     """
     from gensim import downloader
 
     file = f"{name}.gz"
+    if about.get("file_name") != file or "checksum" not in about:
+        raise ValueError(f"{name}: gensim-data has it in another form: give a file")
     path = Path(downloader.BASE_DIR, name, file)
     if not path.is_file():
         url = f"{downloader.DOWNLOAD_BASE_URL}/{name}/{file}"
@@ -223,9 +224,7 @@ def words_for(recipe: str, language: str | None, of_corpus: str) -> LanguageWord
     if language is None:
         return installed_for(of_corpus if recipe in WITH_WORDS else "")
     if language and recipe == "paper":
-        raise ValueError(
-            "language=: recipe='paper' has what its paper has; name vectors="
-        )
+        raise ValueError("language=: recipe='paper' has its own: name vectors=")
     return installed_for(language, required=True)
 
 
@@ -250,17 +249,15 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
             if _is_of(language, entry := offer.entry("language")):
                 offers[name], title = offer.version, entry
         if len(offers) > 1:
-            raise ValueError(
-                f"{' and '.join(offers)} are {KINDS[group]} for {language!r}, all "
-                f"installed: name one, {keyword}={min(offers)!r}, or {keyword}=None"
-            )
+            what = f"{' and '.join(offers)} are {KINDS[group]} for {language!r}"
+            remedy = f"name one, {keyword}={min(offers)!r}, or {keyword}=None"
+            raise ValueError(f"{what}, all installed: {remedy}")
         versions |= offers
         if offers:
             names[keyword] = min(offers)
     if required and not names:
-        raise ValueError(
-            f"language={language!r}: no word vectors and no word classes are installed"
-        )
+        what = "no word vectors and no word classes are installed"
+        raise ValueError(f"language={language!r}: {what}")
     return LanguageWords(title, **names, versions=versions)
 
 
@@ -289,9 +286,8 @@ def words_of_run(
     if going_on:
         words = _read_words(path) if path.exists() else LanguageWords()
         if language is not None and not _is_of(language, words.language):
-            raise ValueError(
-                f"language={language!r}: the run began with {words.language or 'none'}"
-            )
+            first = words.language or "none"
+            raise ValueError(f"language={language!r}: the run began with {first}")
         return words
     words = words_for(recipe, language, of_corpus)
     if words:
@@ -317,8 +313,6 @@ def _read_words(path: Path) -> LanguageWords:
     offers = {n: o.version for g in KINDS for n, o in installed_models(g).items()}
     for name, version in words.versions.items():
         if offers.get(name) != version:
-            raise ValueError(
-                f"{path}: the run began with {name} {version}, and installed is "
-                f"{offers.get(name, 'none')}: install that version, or {remedy}"
-            )
+            what = f"the run began with {name} {version}, which is not installed"
+            raise ValueError(f"{path}: {what}: install it, or {remedy}")
     return words

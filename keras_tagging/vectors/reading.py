@@ -108,10 +108,8 @@ class Stream:
             yield from lines
             number += len(lines)
             if len(rest) > limits.VECTOR_LINE:
-                raise ValueError(
-                    f"{self.path}:{number}: has more than {limits.VECTOR_LINE:,} bytes "
-                    "in one line: name a file with one word a line"
-                )
+                what = f"has more than {limits.VECTOR_LINE:,} bytes in one line"
+                raise ValueError(f"{self.path}:{number}: {what}: name word vectors")
             block = self.file.read(_CHUNK)
         if rest:
             yield rest
@@ -122,10 +120,8 @@ class Stream:
             pass
 
     def ended(self) -> ValueError:
-        return ValueError(
-            f"{self.path}: ends before the last vector that it announces, or is "
-            "damaged: download or write it again"
-        )
+        what = "ends before the last vector that it announces, or is damaged"
+        return ValueError(f"{self.path}: {what}: download or write it again")
 
     def _fill(self, size: int) -> None:
         """Fill the buffer with at least the next `size` bytes, if there are so many."""
@@ -306,10 +302,9 @@ def _header(path: str, first: bytes) -> tuple[int, int] | None:
     # of longer numbers the beginning is too large, too
     count, dimension = (int(field[:18]) for field in fields)
     if not (count and 0 < dimension <= limits.VECTOR_DIMENSION):
-        raise ValueError(
-            f"{path}:1: announces {count} vectors of {dimension} values (1 to "
-            f"{limits.VECTOR_DIMENSION} are allowed): download or write the file again"
-        )
+        what = f"announces {count} vectors of {dimension} values"
+        allowed = f"(1 to {limits.VECTOR_DIMENSION} are allowed)"
+        raise ValueError(f"{path}:1: {what} {allowed}: download the file again")
     return count, dimension
 
 

@@ -54,10 +54,8 @@ def _lines(path: str, stream):
             else:
                 word, name = parts
         except ValueError:  # that of UTF-8, too
-            raise ValueError(
-                f"{place}: is not a word, a tab and the path of its class, such as "
-                "0110, nor the path, word and count of brown-cluster: correct it"
-            ) from None
+            what = "is not a word, a tab and its class, nor a path, word and count"
+            raise ValueError(f"{place}: {what}: correct it") from None
         yield place, word, name
 
 
@@ -69,19 +67,14 @@ def _classes(
     for place, word, name in rows:
         longest = max(len(word), len(name))
         if not word or not name or longest > limits.VECTOR_WORD or "\t" in word + name:
-            raise ValueError(
-                f"{place}: the word or its class is missing, has a tab, or more than "
-                f"{limits.VECTOR_WORD:,} characters: correct it"
-            )
+            what = "the word or its class is missing, has a tab, or is too long"
+            raise ValueError(f"{place}: {what}: correct it")
         if paths and name.strip("01"):
-            raise ValueError(
-                f"{place}: the class {name!r:.60} is no path of 0 and 1: give paths, "
-                "or class_prefixes=() for classes that have names"
-            )
+            what = f"the class {name!r:.60} is no path of 0 and 1"
+            raise ValueError(f"{place}: {what}: for names, give class_prefixes=()")
         if word in seen:
-            raise ValueError(
-                f"{place}: {word!r:.60} has a class in an earlier line: keep one"
-            )
+            what = f"{word!r:.60} has a class in an earlier line"
+            raise ValueError(f"{place}: {what}: keep one")
         seen.add(word)
         classes.setdefault(to_nfc(word), name)
     if not classes:

@@ -39,7 +39,7 @@ MALFORMED = [
     ("jsonl", '{"tokens": ["a"], "tags": []}\n', 1, "1 tokens but 0", 0),
     ("jsonl", '{"tokens": ["a"], "p": [1, 2]}', 1, "but 2 p", 0),
     ("conllx", conllu(GOOD[0], "3 b b N N _ 0 r _ _"), 2, "not 2", 0),
-    ("mrg", "((S\n  (NN a))\n" + TREE, 1, "1 brackets of the tree that", 1),
+    ("mrg", "((S\n  (NN a))\n" + TREE, 1, "the tree that begins here is", 1),
     ("mrg", "((S (NN a))))\n" + TREE, 1, "goes on with ')' here", 1),
     ("mrg", "((S (NN a)\n (NN b c)))\n", 2, "goes on with 'c'", 0),
     ("mrg", "a word\n" + TREE, 1, "goes on with 'a'", 1),

@@ -9,7 +9,7 @@ import pytest
 
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import Sentence
-from keras_tagging.utils import limits
+from preparing import limits
 
 WORDS = {"fly": 0, "to": 1, "Boston": 2, "new": 3, "york": 4}
 LABELS = {"O": 7, "B-city": 0, "I-city": 3}

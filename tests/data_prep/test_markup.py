@@ -3,7 +3,7 @@ import time
 import pytest
 
 from keras_tagging.data import CorpusError
-from keras_tagging.utils import limits
+from preparing import limits
 from preparing.archives import members
 from preparing.markup import Element, elements
 

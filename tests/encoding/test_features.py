@@ -286,8 +286,8 @@ def test_lower_case_does_not_depend_on_the_locale():
     [
         ({"normalise": "upper"}, "normalise='upper': known are 'kadari', 'wu'"),
         ({"columns": ["suffix2"]}, "two features share a name"),
-        ({"words": False, "columns": ["word"]}, "columns cannot be called"),
-        ({"columns": ["tags"]}, "columns cannot be called"),
+        ({"words": False, "columns": ["word"]}, "one is reserved"),
+        ({"columns": ["tags"]}, "one is reserved"),
         ({"words": False, "suffixes": (), "capitals": False}, "there is no feature"),
     ],
 )

@@ -301,7 +301,9 @@ class LemmaRules:
             if lemma != "_" or form == "_":
                 counted[form, lemma, *labels.items()] += 1
         names = [name for _, _, *labels in counted for name, _ in labels[:9]]
-        columns = _key_columns(dict.fromkeys(names))
+        # XPOS, or else UPOS and features: those that say most of an ending
+        key = ("xpos",) if "xpos" in names else ("upos", "pos", "feats")
+        columns = tuple(name for name in key if name in names)
         about = next((name for name in ("upos", "pos") if name in names), None)
         seen, cases, forms = defaultdict(set), Counter(), defaultdict(Counter)
         lexicon, bases, unlisted = list(lexicon), defaultdict(set), defaultdict(set)
@@ -384,13 +386,6 @@ def read_lexicon(path) -> list[tuple[str, str, str]]:
 def tag_of(columns: Sequence[str], labels: Mapping[str, str]) -> str:
     """The labels in these columns as one."""
     return " ".join(labels[name] for name in columns)
-
-
-def _key_columns(names) -> tuple[str, ...]:
-    """XPOS, or else UPOS and features: those that say most of an ending."""
-    if "xpos" in names:
-        return ("xpos",)
-    return tuple(name for name in ("upos", "pos", "feats") if name in names)
 
 
 def parts_of(script: str, shape: str) -> tuple[str, str]:
