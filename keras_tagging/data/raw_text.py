@@ -57,10 +57,10 @@ def pieces_of(text: str | Iterable[str]) -> Iterator[str]:
     """
     before, starts = "", True
     for piece in [text] if isinstance(text, str) else text:
-        if starts and piece:
+        if starts and isinstance(piece, str) and piece:
             starts = False
             piece = re.sub("^\ufeff", " ", piece)
-        if isinstance(text, Sized):
+        if isinstance(text, Sized) and isinstance(piece, str):
             ends = before[-1:], piece[:1]
             if all(ends) and not any(map(str.isspace, ends)):
                 joined = f"{before[-20:]!r} and {piece[:20]!r}"

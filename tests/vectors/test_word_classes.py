@@ -50,7 +50,7 @@ class Planted:
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"a\t01\nb 01\n", ":2: is not a word, a tab and the path of its class"),
+        (b"a\t01\nb 01\n", ":2: is not a word, a tab and its class"),
         (b"0101\tthe\tx\n", ":1: is not a word, a tab"),
         (b"0101\tthe\t7\nthe\t01", ":2: 'the' has a class in an earlier line"),
         (b"a\t01\nb\t012\n", ":2: the class '012' is no path of 0 and 1"),
@@ -58,7 +58,7 @@ class Planted:
         (b"\t01\n", ":1: the word or its class is missing"),
         (b"a\t\n", ":1: the word or its class is missing"),
         (b"a\t01\n\xff\t01\n", ":2: is not a word, a tab"),
-        (b"a\t" + 2**17 * b"0", ":1: .* has a tab, or more than 65,536 characters"),
+        (b"a\t" + 2**17 * b"0", ":1: .* has a tab, or is too long"),
         (b"a\t01\n" + 2**21 * b"0", ":2: has more than 1,048,576 bytes in one line"),
         (b"", ": has no word classes"),
         (pickle.dumps(Planted()), ":1: is not a word, a tab"),
