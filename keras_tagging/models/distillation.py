@@ -27,9 +27,9 @@ from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import StoredArrays, sha256_of
-from keras_tagging.utils.suggestions import check_known
 
 FORMAT = 1
 #: labels that are kept of each token
