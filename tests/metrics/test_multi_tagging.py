@@ -23,7 +23,7 @@ def random_sentences(seed=0, sentences=60, tags=7):
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_a_loop_over_words(seed):
     gold, probabilities = random_sentences(seed)
-    table = multi_tagging(gold, probabilities)
+    table = multi_tagging(gold, probabilities, betas=[1, *BETAS])
     for row in table.itertuples():
         words, sentences, categories = [], [], []
         for ids, rows in zip(gold, probabilities, strict=True):

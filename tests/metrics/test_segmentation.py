@@ -58,6 +58,8 @@ def counts(gold, predicted):
             ["ab ~cd=le+d"],
             [(2, 2, 0), (1, 1, 1), (3, 3, 2), (1, 1, 0)],
         ),
+        # and one behind it too
+        (["x=a+b bb b"], ["x=a+b b ~bb"], [(3, 3, 1), (1, 1, 1), (4, 4, 2), (1, 1, 1)]),
         # a word that is only partly inside of a region is compared by its span
         (
             ["ab=a+b ~cd"],

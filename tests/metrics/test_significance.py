@@ -84,6 +84,12 @@ def test_kinds_of_every_size_are_drawn_in_full():
     assert 1e-3 < p < 0.05
 
 
+def test_equal_systems_and_very_different_ones():
+    first, worse = counts_of(*[9] * 100), counts_of(*[5] * 100)
+    assert paired_permutation(first, first, accuracy) == 1
+    assert paired_permutation(first, worse, accuracy, resamples=500) == 1 / 501
+
+
 def test_what_cannot_be_compared():
     with pytest.raises(ValueError, match="shape"):
         paired_permutation(counts_of(1, 2), counts_of(1, 2, 3), accuracy)
