@@ -148,8 +148,8 @@ class Grammar:
 
     def to_dict(self) -> dict:
         """An object for JSON: each category once, and rules as places in their list."""
-        names = {*self.roots}.union(*self.rules, *self.rules.values())
-        places = {name: place for place, name in enumerate(sorted(names))}
+        names = sorted({*self.roots}.union(*self.rules, *self.rules.values()))
+        places = {name: place for place, name in enumerate(names)}
         rules = [
             [[places[part] for part in parts], places[whole], count]
             for parts, wholes in self.rules.items()
@@ -157,8 +157,7 @@ class Grammar:
         ]
         roots = [[places[root], count] for root, count in self.roots.items()]
         orders = [[places[a], places[b], *n] for (a, b), n in self.orders.items()]
-        fields = {"categories": list(places), "rules": rules, "roots": roots}
-        return {**fields, "orders": orders}
+        return {"categories": names, "rules": rules, "roots": roots, "orders": orders}
 
     @classmethod
     def from_dict(cls, fields: dict) -> "Grammar":

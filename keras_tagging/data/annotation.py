@@ -216,10 +216,8 @@ def _tags_of(sentence: Sentence) -> list[list[str]]:
     for name, values in sentence.columns.items():
         if name not in FIELDS and name not in (OWN_TAGS, NER):
             named[name[:1].upper() + name[1:]] = values
-    rows = [
-        entity_attributes(tag)
-        for tag in sentence.columns.get(NER, [UNKNOWN] * len(sentence))
-    ]
+    tags = sentence.columns.get(NER, [UNKNOWN] * len(sentence))
+    rows = list(map(entity_attributes, tags))
     for name, values in named.items():
         for row, value in zip(rows, values, strict=True):
             row.append(f"{name}={escaped(value)}")

@@ -375,11 +375,10 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
     tags = columns.get("pos") or sentence.tags or [""] * len(sentence)
     words = [{"text": t, "tag": g} for t, g in zip(sentence.tokens, tags, strict=True)]
     sides = {False: "left", True: "right"}  # where the arrow points
+    drawn = arcs_of(columns["head"], columns.get("deprel", tags))
     arcs = [
         {"start": start, "end": end, "label": label, "dir": sides[to_right]}
-        for start, end, to_right, label in arcs_of(
-            columns["head"], columns.get("deprel", tags)
-        )
+        for start, end, to_right, label in drawn
     ]
     return {"words": words, "arcs": arcs, "settings": {}}
 

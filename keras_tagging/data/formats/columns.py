@@ -126,10 +126,9 @@ def conll(
         by_column = list(zip(*rows, strict=True))
         tags = None if tag_column is None else by_column[tag_column]
         if tags and categories:
-            numbered = zip(block, tags, strict=True)
-            tags = [
-                category_at(number, tag, categories) for (number, _), tag in numbered
-            ]
+            numbers = (number for number, _ in block)
+            numbered = zip(numbers, tags, strict=True)
+            tags = [category_at(number, tag, categories) for number, tag in numbered]
         named = {name: by_column[index] for name, index in columns.items()}
         return sentence_of(by_column[token_column], tags, named, sent_id)
 
