@@ -142,8 +142,8 @@ def test_other_sources_and_encodings(tmp_path):
     assert rewritten(io.BytesIO(text.encode())) == rewritten(str(packed)) == text
     with open(plain, encoding="utf-8") as stream:  # which would translate line ends
         assert rewritten(stream) == text.replace("\n", "\r\n")
-    latin = io.BytesIO(text.encode("latin-1"))
-    assert rewritten(latin, encoding="latin-1") == text
+    for encoding in ("latin-1", "utf-16"):
+        assert rewritten(io.BytesIO(text.encode(encoding)), encoding=encoding) == text
 
 
 def test_reading_is_lazy():
@@ -156,6 +156,7 @@ def test_reading_is_lazy():
 
 MALFORMED = {
     TWO + "3\tc\td\n": "4: 3 tab-separated columns where CoNLL-U has 10; put `_`",
+    TWO + "\n# \ud800\n" + TWO: "5: the line contains half of a surrogate pair; write",
     TWO + line("4"): "4: the word's number is '4', not 3; number the words 1, 2",
     "\n\n" + line("1", ""): "3: column 2 is empty; put `_` where a field is empty",
     TWO + "\n# c\n" + line("1").replace("\tl\t", "\t\t"): "6: column 3 is empty",

@@ -1,5 +1,3 @@
-"""The corpus of a reproduction, its jobs, and their settings."""
-
 import re
 from dataclasses import replace
 

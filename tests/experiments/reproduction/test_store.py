@@ -89,6 +89,7 @@ def test_other_vectors_in_the_same_file_are_refused(store, tmp_path):
 def test_what_is_not_there_or_damaged(store):
     with pytest.raises(OSError, match="reproduction.json"):
         read_results(store.folder)
+    assert store.epochs(JOB) == 0
     store.open(INFO)
     assert read_results(store.folder)[1] == []
     store.result(JOB).parent.mkdir()
