@@ -240,7 +240,7 @@ def without(name):
         (
             sparse,
             without("*.vocab"),
-            "sparse:1: '0:1' has no comment with its text; add",
+            "sparse:1: '0:1' has no comment with its text, nor",
         ),
         (
             sparse,
