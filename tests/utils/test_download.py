@@ -1,12 +1,8 @@
 """Downloads from a server on the loopback."""
 
 import hashlib
-import io
 import re
-import sys
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from corpora.web import serving
@@ -107,22 +103,3 @@ def test_a_cache_that_cannot_be_written(site, tmp_path):
     message = refusal(site, tmp_path / "file" / "f.txt")
     assert "cannot be written to: " in message and "KERAS_TAGGING_CACHE" in message
     assert not site.seen
-
-
-def test_two_at_once_download_once(site, path):
-    site.gate = threading.Event()
-    with ThreadPoolExecutor(2) as pool:
-        both = [pool.submit(fetch, site, path) for _ in range(2)]
-        while not site.seen:
-            time.sleep(0.01)
-        site.gate.set()
-        assert [each.result(60) for each in both] == [path, path]
-    assert len(site.seen) == 1
-
-
-def test_progress_is_shown_on_a_terminal(site, path, monkeypatch):
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", terminal)
-    fetch(site, path)
-    assert "512.0" in terminal.getvalue()
