@@ -27,11 +27,6 @@ def test_is_up_to_date(script, name, draw):
     assert drawn == draw().svg(), f"run python docs/{script}.py"
 
 
-def test_no_two_drawings_share_a_file():
-    names = [name for _, name, _ in drawings()]
-    assert len(names) == len(set(names))
-
-
 def test_every_architecture_has_a_drawing():
     for page in (DOCS / "architectures").glob("*.rst"):
         assert "image:: ../_static/" in page.read_text(encoding="utf-8"), page.name

@@ -39,11 +39,6 @@ def defined(path: Path) -> set[str]:
     return found
 
 
-def test_finds_what_is_wrong():
-    text = "``cells/gru_cell.py`` (``step``,\n``no_step``), ``cells/no_cell.py``"
-    assert wrong(text) == ["cells/gru_cell.py (no_step)", "cells/no_cell.py"]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_files_exist(page):
     assert not wrong(page.read_text("utf-8"))
