@@ -80,7 +80,7 @@ lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of impor
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
 
-weight:  ## count lines of code, of tests, and words; an error above the floors
+weight:  ## count lines of code, of tests, and words; an error above the limits
 	@$(PYTHON) .ci/weight.py
 
 docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error

@@ -1,7 +1,6 @@
 """Counts what the project weighs: `make weight`; above a limit, it exits with 1.
 
-A limit is what the project weighed when it was last made lighter, until it is at the
-floor; nobody raises one.
+Nobody raises a limit: who adds lines takes out others.
 """
 
 import ast
@@ -12,11 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: by what is counted: the limit, and the floor that it is to reach
 LIMITS = {
-    "package, lines of code": (32_130, 29_500),
-    "tests, all lines": (50_800, 45_000),
-    "words in docs, README, CHANGELOG": (46_000, 50_000),
+    "package, lines of code": 29_500,
+    "tests, all lines": 45_000,
+    "words in docs, README, CHANGELOG": 46_000,
 }
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT}
@@ -52,10 +50,10 @@ def main() -> int:
         print(f"    {room:32}{lines:8,}")
     heavy = False
     counts = rooms.total(), tests, words
-    for (what, (limit, floor)), count in zip(LIMITS.items(), counts, strict=True):
+    for (what, limit), count in zip(LIMITS.items(), counts, strict=True):
         heavy |= count > limit
         mark = "  ABOVE ITS LIMIT" if count > limit else ""
-        print(f"{what:34}{count:8,}  limit {limit:,}  floor {floor:,}{mark}")
+        print(f"{what:34}{count:8,}  limit {limit:,}{mark}")
     return heavy
 
 
