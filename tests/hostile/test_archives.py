@@ -14,7 +14,7 @@ import pytest
 from hostile.harness import ROUNDS, within
 
 from keras_tagging.data import CorpusError
-from keras_tagging.utils import limits
+from preparing import limits
 from preparing.archives import members
 
 

@@ -117,7 +117,7 @@ def alone(tmp_path_factory):
 
 def test_two_devices_train_as_one(tmp_path, alone):
     if alone is None:
-        with pytest.raises(ValueError, match="with JAX only, and the backend is"):
+        with pytest.raises(ValueError, match="with JAX only: set KERAS_BACKEND=jax"):
             share_batches(2)
         assert devices_of_batches() == 1
         return
