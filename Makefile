@@ -52,8 +52,7 @@ test-slow: $(VENV)/installed-test $(VENV)/installed-interop $(VENV)/installed-ba
 	$(MAKE) --no-print-directory test-jax ARGS=--slow EACH_VALUE=
 	$(MAKE) --no-print-directory notebooks NOTEBOOKS="$(SLOW_NOTEBOOKS)"
 
-BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py tests/models/test_devices.py \
-	tests/models/test_label_networks.py::test_on_every_backend
+BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py tests/models/test_devices.py
 
 BACKEND_OPTIONS = -q -m "not one_backend" $(EACH_VALUE)
 
