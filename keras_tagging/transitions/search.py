@@ -16,12 +16,9 @@ LARGEST = 1e6  # logit
 
 
 class NumPy:
-    """The engine of NumPy, and what the search needs of any.
+    """The engine of NumPy, and what the search needs of any."""
 
-    Attributes:
-        xp: the array library.
-    """
-
+    #: the array library
     xp = np
 
     def loop(self, step: Callable, values: list, most, shapes: list) -> list:
