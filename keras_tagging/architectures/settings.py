@@ -119,7 +119,7 @@ class WindowSettings(Checked):
 TABLES = (FeatureSettings, Embeddings, CharacterNetwork)
 
 
-# What is learnt: tags, trees or derivations
+# The task: to learn tags, trees or derivations
 
 Vectors = Annotated[
     object, Rule(lambda x: x is not None, "a name or a file of vectors")

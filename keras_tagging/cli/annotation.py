@@ -146,7 +146,7 @@ def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
 
 @dataclass(frozen=True)
 class Processing:
-    """What a model processes, how, and where the output goes.
+    """The input of a model, how to process it, and where the output goes.
 
     Args:
         format: By default recognised; standard input is 'text', or, where CoNLL-U is

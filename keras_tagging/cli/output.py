@@ -1,4 +1,4 @@
-"""What the program says: notes, errors, the log, and tables of figures."""
+"""The output of the program: notes, errors, the log, and tables of figures."""
 
 import logging
 import sys

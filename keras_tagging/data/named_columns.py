@@ -123,10 +123,11 @@ def output_names(name: str | None) -> dict[str, str]:
     `top_upos_probabilities`, and in ONNX `all_upos_probabilities`.
     """
     bases = ("tags", "probabilities", "top_tags", "top_probabilities")
-    names = {base: base for base in (*bases, "all_probabilities")}
+    bases += ("all_probabilities",)
     if name is None:
-        return names
-    return {x: x.replace("prob", "tags_prob").replace("tags", name) for x in names}
+        return {base: base for base in bases}
+    named = (name, f"{name}_probabilities", f"top_{name}", f"top_{name}_probabilities")
+    return dict(zip(bases, (*named, f"all_{name}_probabilities"), strict=True))
 
 
 def by_column(names: Sequence[str | None], items: Sequence):

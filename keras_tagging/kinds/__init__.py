@@ -106,7 +106,7 @@ class Kind:
         return {name: self.learns == name for name in names}
 
 
-# What there is of each kind in every room
+# Every kind, and where each room has its part of it
 
 TAGGER = Kind(
     name="tagger",

@@ -109,12 +109,12 @@ def raw_text_scores(
 
 
 def _values(name: str, sentences: list[Sentence]) -> list:
-    """What is compared of each word of a text, for a figure."""
+    """The values of all words of a text that a figure compares."""
     values = [value for s in sentences for value in s.columns[COLUMNS[name]]]
     if name == "feats":
         pairs = (value.split("|") for value in values)
-        known = UNIVERSAL_FEATURES
-        return [{x for x in row if x.partition("=")[0] in known} for row in pairs]
+        names = UNIVERSAL_FEATURES
+        return [{x for x in row if x.partition("=")[0] in names} for row in pairs]
     return [x.partition(":")[0] for x in values] if name == "las" else values
 
 

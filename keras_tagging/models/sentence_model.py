@@ -252,7 +252,7 @@ class SentenceModel(TrainedOnSentences):
         self.built = True
 
     def _new_network(self, *labels, **options):
-        """What `build` of the settings gives, for the vocabularies or other labels."""
+        """Build the network of the settings, for the vocabularies or other labels."""
         if self.vector_dim:
             options["vector_dim"] = self.vector_dim
         return self.settings.network.build(

@@ -147,7 +147,7 @@ def _parquet(path: Path) -> Iterator[dict]:
 
 
 class Row(BaseModel):
-    """What is read of a row; further lists of strings may be columns."""
+    """The fields of a row that are read; other lists of strings may be columns."""
 
     id: StrictStr | StrictInt | None = None
     text: Annotated[str, Field(max_length=limits.SENTENCE_CHARACTERS)] | None = None
