@@ -12,7 +12,7 @@ from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, normal
 from keras_tagging.ccg.parsing import CCGDecoder, Search
 from keras_tagging.data.named_columns import parts_of_speech
-from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.sentence import Sentence, as_sentences, beginning
 from keras_tagging.data.trees import heads_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
@@ -182,8 +182,8 @@ def with_derivations(sentences) -> list[Sentence]:
     for number, sentence in enumerate(sentences, 1):
         if sentence.derivation is None and len(sentence):
             raise ValueError(
-                f"sentence {number}, {' '.join(sentence.tokens[:5])[:60]!r}, has no "
-                "derivation, which a CCG parser learns from: read an .auto file"
+                f"sentence {number}, {beginning(sentence)}, has no derivation, "
+                "which a CCG parser learns from: read an .auto file"
             )
     kept = [{k: v for k, v in s.columns.items() if k != "head"} for s in sentences]
     return [replace(s, columns=x) for s, x in zip(sentences, kept, strict=True)]

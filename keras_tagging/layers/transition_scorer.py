@@ -257,13 +257,14 @@ class TransitionScorer(keras.layers.Layer):
         self.initializer = keras.initializers.get(initializer)
         self.table_initializer = keras.initializers.get(table_initializer)
         self.seed = seed
-        self.drop_input = keras.layers.Dropout(input_dropout, seed=seed)
-        self.drop_labels = keras.layers.Dropout(
-            input_dropout, seed=None if seed is None else seed + 1
-        )
-        self.drop_hidden = keras.layers.Dropout(
-            hidden_dropout, seed=None if seed is None else seed + 2
-        )
+
+        def dropout(rate, offset):
+            shifted = None if seed is None else seed + offset
+            return keras.layers.Dropout(rate, dtype=self.dtype_policy, seed=shifted)
+
+        self.drop_input = dropout(input_dropout, 0)
+        self.drop_labels = dropout(input_dropout, 1)
+        self.drop_hidden = dropout(hidden_dropout, 2)
 
     def build(self, tokens_shape, *_):
         size = tokens_shape[-1]

@@ -8,6 +8,7 @@ called by `__post_init__`, refuses any other value and names the field.
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -151,7 +152,7 @@ def _converted(value, base, rules):
         TypeError: if it is not of that type, or breaks a rule.
     """
     # NaN compares false
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
     is_number = is_number and abs(value) <= limits.NUMBER
     if get_origin(base) is Literal:
         right = any(value == x and type(value) is type(x) for x in get_args(base))
@@ -162,11 +163,9 @@ def _converted(value, base, rules):
         right = isinstance(value, list | tuple) and len(value) <= limits.MODEL_PARTS
         right = right and all(type(x) in kinds for x in value)
         value = tuple(map(item, value)) if right else value
-    elif base is float:
-        right = is_number
-        value = float(value) if right else value
-    elif base is int:
-        right = is_number and isinstance(value, int)
+    elif base in (int, float):
+        right = is_number and (base is float or isinstance(value, Integral))
+        value = base(value) if right else value
     else:
         right = isinstance(value, get_origin(base) or base)
     if not right or not all(rule.holds(value) for rule in rules):

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from conftest import TINY
 
@@ -54,8 +55,10 @@ def test_an_override_of_one_size_switches_the_other_off():
 def test_override_beats_recipe_beats_default():
     assert resolve_settings("bigru", "fast", {})["optimizer"] == "adam"
     assert resolve_settings("bigru", "paper", {})["optimizer"] == "sgd"
-    changed = resolve_settings("bigru", "fast", {"optimizer": "sgd", "units": 7})
+    overrides = {"optimizer": "sgd", "units": np.int8(7)}
+    changed = resolve_settings("bigru", "fast", overrides)
     assert (changed["optimizer"], changed["units"]) == ("sgd", 7)
+    assert type(changed["units"]) is int  # else files could not hold it
 
 
 def layers(defaults, name="bigru", **overrides):
