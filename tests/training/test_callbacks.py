@@ -3,12 +3,13 @@ import csv
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY
+from conftest import TINY, WORDS_ONLY, random_sentences
 
 import keras_tagging
 from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.training import TagLoss, mode_of
 
+TRAIN, DEV = random_sentences(12, 1, longest=3), random_sentences(6, 2, longest=3)
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 SETTINGS = TINY | WORDS_ONLY
@@ -33,17 +34,17 @@ def fit(train, dev=None, spy=None, **options):
 
 
 @pytest.fixture(scope="module")
-def run(train_sentences, dev_sentences, tmp_path_factory):
+def run(tmp_path_factory):
     """Three epochs, the last of which is kept: model, history, spy, log."""
     spy, log = Spy(), tmp_path_factory.mktemp("run") / "new" / "log.csv"
     options = {"spy": spy, "log": log, "restore_best": False}
-    model, history = fit(train_sentences, dev_sentences, **options)
+    model, history = fit(TRAIN, DEV, **options)
     return model, history, spy, log
 
 
-def test_callbacks_see_the_figures_of_evaluate(run, dev_sentences):
+def test_callbacks_see_the_figures_of_evaluate(run):
     model, history, spy, _ = run
-    expected = model.evaluate(dev_sentences, return_dict=True)
+    expected = model.evaluate(DEV, return_dict=True)
     assert {f"val_{name}" for name in expected} < set(spy.seen[-1])
     for name, value in expected.items():
         for found in (spy.seen[-1], history.history):
@@ -64,17 +65,15 @@ def test_history_and_csv_have_each_epoch_once(run):
     assert [p.name for p in path.parent.iterdir()] == ["log.csv"]
 
 
-def test_a_figure_of_nothing_chooses_no_epoch(train_sentences):
-    known = train_sentences[:3]
+def test_a_figure_of_nothing_chooses_no_epoch():
+    known = TRAIN[:3]
     with pytest.raises(ValueError, match="monitor='val_oov_accuracy' is no number"):
-        fit(train_sentences, known, monitor="val_oov_accuracy")
-    fit(train_sentences, known, epochs=1)
+        fit(known, known, monitor="val_oov_accuracy")
+    fit(known, known, epochs=1)
 
 
 @pytest.mark.parametrize("monitor", ["cross_entropy", "val_accuracy"])
-def test_a_run_s_best_model_is_that_of_the_monitor(
-    tmp_path, train_sentences, dev_sentences, monkeypatch, monitor
-):
+def test_a_run_s_best_model_is_that_of_the_monitor(tmp_path, monkeypatch, monitor):
     modes = []
     real = keras.callbacks.ModelCheckpoint
 
@@ -84,8 +83,8 @@ def test_a_run_s_best_model_is_that_of_the_monitor(
 
     monkeypatch.setattr(keras.callbacks, "ModelCheckpoint", checkpoint)
     model = keras_tagging.build("bigru", **SETTINGS)
-    model.adapt(train_sentences)
-    corpus = keras_tagging.Corpus(train_sentences, dev_sentences)
+    model.adapt(TRAIN)
+    corpus = keras_tagging.Corpus(TRAIN, DEV)
     options = {"resume": False, "tensorboard": False, "verbose": 0, "epochs": 1}
     (tmp_path / ".77.resume.npz").write_bytes(b"of a killed process")
     train_run(model, corpus, tmp_path, monitor=monitor, **options)
@@ -107,17 +106,17 @@ def test_monitor_knows_which_way_is_better(monitor, mode):
     assert mode_of("val_error", ["error"]) == "min"
 
 
-def test_rate_decays_and_a_further_fit_starts_anew(train_sentences):
+def test_rate_decays_and_a_further_fit_starts_anew():
     build = {"learning_rate": 0.1, "decay": "linear"}
-    model, history = fit(train_sentences, epochs=2, build=build)
+    model, history = fit(TRAIN, epochs=2, build=build)
     assert history.history["learning_rate"] == pytest.approx([0.1, 0.05])
-    again = model.fit(train_sentences, epochs=2, verbose=0)
+    again = model.fit(TRAIN, epochs=2, verbose=0)
     assert again.history["learning_rate"] == pytest.approx([0.1, 0.05])
 
 
-def test_custom_compile_is_kept(train_sentences):
+def test_custom_compile_is_kept():
     model = keras_tagging.build("bigru", **SETTINGS, decay=None)
     schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
     model.compile(keras.optimizers.SGD(schedule), TagLoss())
-    history = model.fit(train_sentences, epochs=2, verbose=0).history
+    history = model.fit(TRAIN, epochs=2, verbose=0).history
     assert history["learning_rate"][1] < history["learning_rate"][0] < 0.1

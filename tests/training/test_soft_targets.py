@@ -17,7 +17,7 @@ from keras_tagging.training import soft_cross_entropy
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-SENTENCES = [*random_sentences(9, 1), Sentence([], [], {"pos": []})]
+SENTENCES = [*random_sentences(9, 1, longest=4), Sentence([], [], {"pos": []})]
 WORDS = [s.tokens for s in SENTENCES]
 PLAIN = {**TINY, **WORDS_ONLY, "dropout": 0.0, "unknown_rate": 0.0}
 PLAIN |= {"learning_rate": 0.05, "label_smoothing": 0.0, "decay": None}
@@ -54,7 +54,7 @@ def one_hot(sentences, labels):
     return SoftTargets({None: labels}, {None: ids}, {None: values}, offsets, found)
 
 
-def fitted(sentences=SENTENCES, name="bigru", epochs=3, settings=(), **options):
+def fitted(sentences=SENTENCES, name="bigru", epochs=2, settings=(), **options):
     model = keras_tagging.build(name, **PLAIN | dict(settings))
     model.fit(sentences, epochs=epochs, verbose=0, **options)
     return model
@@ -288,7 +288,7 @@ def test_resumed_is_uninterrupted(tmp_path):
     for change in ({"temperature": 1.0}, {"soft_targets": other}):
         with pytest.raises(ValueError, match="a run with other soft targets"):
             fitted(**settings, resume=tmp_path, **options | change)
-    fitted(**settings, resume=tmp_path / "gold")
+    fitted(**settings, epochs=1, resume=tmp_path / "gold")
     path = tmp_path / "gold" / "resume.npz"
     with np.load(path) as stored:  # a state of 0.2.0 says nothing of soft targets
         arrays = dict(stored)

@@ -1,23 +1,27 @@
 """Averages of the weights: what they are, and where they are used."""
 
+from functools import cache
+
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, spoil
+from conftest import TINY, WORDS_ONLY, random_sentences, spoil
 
 import keras_tagging
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
+# short ones, of which an epoch has three batches
+TRAIN, DEV = random_sentences(9, 1, longest=3), random_sentences(9, 2, longest=3)
 MOMENTUM = 0.9
 SETTINGS = {
     **TINY,
     **WORDS_ONLY,
     "weight_average": MOMENTUM,
-    "token_budget": 20,
+    "token_budget": 9,
     "learning_rate": 0.05,
+    "decay": None,
 }
-SETTINGS |= {"decay": None}
 
 
 class Spy(keras.callbacks.Callback):
@@ -41,11 +45,10 @@ def weights(model):
     return [np.array(w) for w in model.network.get_weights()]
 
 
-def train(data, spy, **options):
-    train_sentences, dev_sentences = data
+def train(spy, **options):
     model = keras_tagging.build("bigru", **SETTINGS | options.pop("settings", {}))
-    options = {"epochs": 4, "verbose": 0, "callbacks": [spy], **options}
-    history = model.fit(train_sentences, validation_data=dev_sentences, **options)
+    options = {"epochs": 3, "verbose": 0, "callbacks": [spy], **options}
+    history = model.fit(TRAIN, validation_data=DEV, **options)
     return model, history
 
 
@@ -68,15 +71,16 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.fixture(scope="module")
-def data(train_sentences, dev_sentences):
-    return train_sentences[:12], dev_sentences
-
-
-@pytest.mark.parametrize("last", [1, 3])
-def test_callbacks_see_the_averages_and_the_last_ones_stay(data, last):
+@cache
+def trained(last):
+    """Stopped after this epoch, of 0 and 1, of which only the first is not the last."""
     spy = Spy(stops_after=last)
-    model, history = train(data, spy, restore_best=False)
+    return spy, *train(spy, epochs=2, restore_best=False)
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_callbacks_see_the_averages_and_the_last_ones_stay(last):
+    spy, model, history = trained(last)
     assert history.epoch == list(range(last + 1))
     expected = averages(spy._batches)
     for batches, seen in spy._epochs:
@@ -85,15 +89,14 @@ def test_callbacks_see_the_averages_and_the_last_ones_stay(data, last):
         pairs = zip(seen, spy._batches[batches - 1], strict=True)
         assert max(abs(a - w).max() for a, w in pairs) > 1e-3
     assert_equal(weights(model), spy._epochs[-1][1])
-    found = model.evaluate(data[1], return_dict=True)["loss"]
+    found = model.evaluate(DEV, return_dict=True)["loss"]
     assert found == pytest.approx(history.history["val_loss"][-1], rel=1e-5)
 
 
-def test_training_itself_is_what_it_is_without_averages(data):
+def test_training_itself_is_what_it_is_without_averages():
     """Neither the averages nor the swapping reach the trained weights."""
-    spy, plain = Spy(), Spy()
-    train(data, spy)
-    train(data, plain, settings={"weight_average": 0.0})
+    spy, plain = trained(1)[0], Spy()
+    train(plain, settings={"weight_average": 0.0}, epochs=2)
     for one, other in zip(spy._batches, plain._batches, strict=True):
         assert_close(one, other)
     batches, seen = plain._epochs[-1]
@@ -106,9 +109,9 @@ class BadLastEpoch(Spy):
             spoil(self.model)
 
 
-def test_the_best_epochs_averages_are_kept(data):
+def test_the_best_epochs_averages_are_kept():
     spy = BadLastEpoch()
-    model, history = train(data, spy)
+    model, history = train(spy)
     figures = history.history["val_accuracy"]
     assert max(figures) > figures[-1]
     assert_equal(weights(model), spy._epochs[int(np.argmax(figures))][1])
