@@ -154,9 +154,10 @@ def test_the_program_imports_what_a_command_needs(saved, tmp_path):
 
     A pipeline of ONNX files does not even need Keras.
     """
-    words = tmp_path / "words.txt"
+    words, corpus = tmp_path / "words.txt", tmp_path / "corpus.conll"
     words.write_text("a b\n")
-    evaluate = ["evaluate", saved[0], "--corpus", "demo", "--split", "dev", "--per-tag"]
+    corpus.write_text("a\tX\nb\tY\n")
+    evaluate = ["evaluate", saved[0], "--corpus", str(corpus), "--per-tag"]
     library = f"import keras_tagging as kt; kt.Pipeline.load({saved[1]!r})"
     annotate = ["annotate", saved[1], str(words)]
     steps = [library, annotate, ["tag", saved[0], str(words)], evaluate]
