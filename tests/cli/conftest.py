@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import warnings
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
-from conftest import WORDS_ONLY, short
+from conftest import WORDS_ONLY, computing_once, short
 
+import keras_tagging
 from keras_tagging import cli, load_corpus
 from keras_tagging.data import Sentence, write
 
@@ -129,6 +132,37 @@ def trained(corpus_dir, tmp_path_factory, silently):
 @pytest.fixture
 def run_dir(trained):
     return trained[0]
+
+
+@pytest.fixture(scope="session")
+def known():
+    """Models by the file that they come from."""
+    with ExitStack() as stack:
+        yield {}, stack
+
+
+@pytest.fixture
+def loaded_once(known, monkeypatch):
+    """The program loads no model twice, nor computes a batch: tests of models do."""
+    models, stack = known
+    load = keras_tagging.load
+
+    def once(path):
+        path = Path(path)
+        file = path / "model.keras" if path.is_dir() else path
+        if not file.is_file():
+            return load(path)
+        key = file, file.stat().st_mtime_ns
+        if key not in models:
+            model = load(path)
+            stack.enter_context(computing_once(model))
+            models[key] = model, getattr(model, "beam_width", None)
+        model, width = models[key]
+        if width is not None:
+            model.beam_width = width  # a command may have set another
+        return model
+
+    monkeypatch.setattr(keras_tagging, "load", once)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import keras_tagging
 from keras_tagging import load, load_corpus
 from keras_tagging.data import Sentence, write
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 
 def test_evaluate(program, run_dir, corpus_dir):

@@ -18,7 +18,7 @@ from keras_tagging.cli.jobs import at_work
 from keras_tagging.encoding import batching
 
 TESTS = str(Path(__file__).parent.parent)
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from keras_tagging.cli.tasks import filled
 from keras_tagging.data import Sentence, read
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 WORDS = {
     "the": ("DET", "DT", "Definite=Def"),

@@ -3,10 +3,11 @@
 import json
 import random
 import sys
+from contextlib import ExitStack
 from itertools import chain
 
 import pytest
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, computing_once
 
 import keras_tagging
 from keras_tagging.cli.progress import PipelineProgress
@@ -78,8 +79,12 @@ def trained(treebank, tmp_path_factory, silently):
 
 @pytest.fixture(scope="module")
 def pipeline(trained):
-    """To be read, not changed."""
-    return keras_tagging.load(trained[0])
+    """To be read, not changed. It computes a batch once."""
+    pipeline = keras_tagging.load(trained[0])
+    with ExitStack() as stack:
+        for part in pipeline.parts.values():
+            stack.enter_context(computing_once(part))
+        yield pipeline
 
 
 @pytest.fixture

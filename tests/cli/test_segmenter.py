@@ -5,7 +5,7 @@ import json
 import pytest
 from treebanks import FOLDER
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 TINY = ["units=4", "character_dim=3", "window=16", "context=8", "min_batches=0"]
 SETTINGS = [part for pair in TINY for part in ("--set", pair)]

@@ -11,7 +11,7 @@ from keras_tagging.cli import tasks
 from keras_tagging.cli.tasks import check_supertags, supertags_of
 from keras_tagging.data import read
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 TEXTS = [
     ["She", "reads", "(", "a|b", ")", "."],

@@ -13,7 +13,7 @@ from keras_tagging.models.distillation import digest_of
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 
-def test_train_writes_its_folder(trained):
+def test_train_writes_its_folder(trained, corpus_dir):
     folder, printed = trained
     names = {path.name for path in folder.iterdir()}
     assert names == {"model.keras", "metadata.json", "training.csv", "tensorboard"}
@@ -26,7 +26,7 @@ def test_train_writes_its_folder(trained):
         accuracy = metadata["scores"][split]["accuracy"]
         [row] = [x for x in printed.splitlines() if x.split()[:1] == [split]]
         assert row.split()[2] == f"{100 * accuracy:.2f}"
-    assert f"keras-tagging evaluate {folder} --corpus" in printed
+    assert f"keras-tagging evaluate {folder} --corpus {corpus_dir}\n" in printed
 
 
 def test_finished_run_is_kept(failing, run_dir, corpus_dir):

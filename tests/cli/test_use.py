@@ -5,7 +5,7 @@ import pytest
 
 from keras_tagging import load
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 ODD = "Who read it ?\n\n  \nna\u00efve\u00a0x \u200b , 3/4 a|b \u2028\nit\n"
 ODD_TOKENS = [
