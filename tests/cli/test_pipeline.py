@@ -27,11 +27,13 @@ SENTENCES = [
     "Paris Paris PROPN NNP Number=Sing 2 nsubj|sleeps sleep VERB VBZ _ 0 root|"
     ". . PUNCT . _ 2 p",
 ]
-SEGMENTER = {"units": 6, "character_dim": 6, "window": 30, "batch_size": 16}
-SEGMENTER |= {"min_batches": 0}
+SEGMENTER = {"units": 6, "character_dim": 6, "window": 16, "context": 8}
+SEGMENTER |= {"batch_size": 64, "min_batches": 0}
+TAGGER = {"units": 8, "num_layers": 1, "word_dim": 6, **WORDS_ONLY}
+TAGGER |= {"character_network": None}
 SMALL = {
     "segmenter": {**SEGMENTER, "epochs": 1},
-    "tagger": {"units": 8, "num_layers": 1, "word_dim": 6, "epochs": 2, **WORDS_ONLY},
+    "tagger": {**TAGGER, "epochs": 2},
     "parser": {"units": 8, "word_dim": 6, "encoder": None, "epochs": 1, "folds": 1}
     | {"beam_width": 1},
 }
@@ -298,8 +300,7 @@ def test_what_annotate_refuses(trained, failing, loaded, tmp_path):
 
 
 NAMES = {"Paris": "B-LOC", "Dogs": "B-PER", "bark": "I-PER"}
-NAMED = {"units": 6, "num_layers": 1, "word_dim": 6, "epochs": 2, **WORDS_ONLY}
-NAMED |= {"columns": ("pos",)}
+NAMED = {**TAGGER, "epochs": 1, "columns": ("pos",)}
 
 
 @pytest.fixture(scope="module")
@@ -323,7 +324,7 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
     """A tagger of them is trained and evaluated, and annotates."""
     out = tmp_path / "out"
     run = ["train", "pipeline", "--corpus", treebank, "--parts", "tagger", "--out", out]
-    for part, settings in (("tagger", SMALL["tagger"]), ("entities", NAMED)):
+    for part, settings in (("tagger", {**TAGGER, "epochs": 1}), ("entities", NAMED)):
         for key, value in settings.items():
             run += ["--set", f"{part}.{key}={value}"]
     assert "settings of the entities, which is not trained" in failing(*run)
@@ -337,7 +338,7 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
     run += ["--entities", names]
     code, printed, err = program(*run)
     assert code == 0, err
-    assert "entities: epoch 2 of 2" in printed
+    assert "entities: epoch 1 of 1" in printed
     pipeline = keras_tagging.load(out)
     monkeypatch.setattr(keras_tagging, "load", lambda path: pipeline)
     assert pipeline.columns[-1] == "ner" and not pipeline.input_columns
