@@ -180,14 +180,32 @@ def tagger(train_sentences):
     return randomize(model)
 
 
+def trained_once(name, train, tmp_path_factory):
+    """What one process of a run trains, while others that need it wait."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return train()
+    path = tmp_path_factory.getbasetemp().parent / "trained" / f"{name}.keras"
+    path.parent.mkdir(exist_ok=True)
+    with open(path.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            model = train()
+            model.save(path)
+            return model
+    return keras_tagging.load(path)
+
+
 @pytest.fixture(scope="session")
-def ccg_parser():
+def ccg_parser(tmp_path_factory):
     """It knows the sentences of `derivations.GOLD` by heart."""
     from derivations import GOLD, SETTINGS
 
-    model = keras_tagging.build("ccg-parser", **SETTINGS)
-    model.fit(GOLD, epochs=40, verbose=0)
-    return model
+    def train():
+        model = keras_tagging.build("ccg-parser", **SETTINGS)
+        model.fit(GOLD, epochs=40, verbose=0)
+        return model
+
+    return trained_once("ccg", train, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -224,21 +242,8 @@ def everything(treebanks):
 
 @pytest.fixture(scope="session")
 def segmenter(everything, tmp_path_factory):
-    """One that learnt all five by heart: to be read, not changed.
-
-    One process of a run trains it, while others that need it wait.
-    """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return by_heart(everything)
-    path = tmp_path_factory.getbasetemp().parent / "by_heart" / "segmenter.keras"
-    path.parent.mkdir(exist_ok=True)
-    with open(path.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.exists():
-            model = by_heart(everything)
-            model.save(path)
-            return model
-    return keras_tagging.load(path)
+    """One that learnt all five by heart: to be read, not changed."""
+    return trained_once("segmenter", lambda: by_heart(everything), tmp_path_factory)
 
 
 def by_heart(sentences):

@@ -220,9 +220,9 @@ def test_by_sentences_instead_of_tokens(tagger, other, sentences):
 
 
 def test_seeds_from_files(tagger, other, sentences, tmp_path):
-    tagger.save(tmp_path / "model.keras")
+    other.save(tmp_path / "model.keras")
     corpus = Corpus([], test=sentences)
-    found = compare([tmp_path, other], [other, str(tmp_path / "model.keras")], corpus)
+    found = compare([tmp_path, tagger], [tagger, str(tmp_path / "model.keras")], corpus)
     assert found.seeds == 2
     assert found.difference == pytest.approx(0)
     assert found.p == 1.0  # what the seeds differ in cancels

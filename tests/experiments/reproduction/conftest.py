@@ -32,7 +32,7 @@ def small_corpus(tmp_path_factory):
 @pytest.fixture(scope="session")
 def shortest_corpus(tmp_path_factory):
     """Less of half the tokens, where networks run without graphs."""
-    return write_corpus(tmp_path_factory.mktemp("shortest"), 4, sizes=(12, 4, 4))
+    return write_corpus(tmp_path_factory.mktemp("shortest"), 3, sizes=(12, 4, 4))
 
 
 @pytest.fixture(scope="session")

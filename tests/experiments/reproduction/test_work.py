@@ -22,17 +22,19 @@ from keras_tagging.experiments.reproduction.run import run_job, vectors
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.metrics.significance import figure_of
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 TABLE = papers.table("dinarelli2016", 7)
 SCALE = {"units": 4, "word_dim": 4, "label_dim": 3, "pretrain": None}
 [JOB], _ = make_jobs(TABLE, choose_rows(TABLE, ["I-RNN, forward"]), [1])
 
 
-def test_a_killed_job_goes_on(store, describe, monkeypatch, tmp_path):
+def test_a_killed_job_goes_on(store, describe, shortest_corpus, monkeypatch, tmp_path):
     """When it trained: as its process does it, which `main` is; and when it measured.
 
     `test_killed` has real processes.
     """
-    store.open(describe(TABLE, settings=SCALE, epochs=3))
+    store.open(describe(TABLE, shortest_corpus, settings=SCALE, epochs=3))
     first = run_job(TABLE, JOB, store)
     assert first["epochs"] == 3 and first["seconds"] > 0
     other = Store(tmp_path / "other")
@@ -171,7 +173,6 @@ def test_no_table_is_left_out():
 IN_CI = {("wu2017", 2), ("dinarelli2016", 5), ("elkaref2017", 2)}
 
 
-@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize(
     ("paper", "number", "row", "scale"),
     [
