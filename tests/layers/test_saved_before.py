@@ -4,12 +4,14 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import pytest
 
 import keras_tagging.layers
 
 SAVED = Path(__file__).parent / "saved"
 
 
+@pytest.mark.slow("jax")  # which compiles each of its layers
 def test_model_of_version_0_1_gives_what_it_gave():
     """Cells that read appended inputs, stacks, label networks and a CRF."""
     assert keras_tagging.layers

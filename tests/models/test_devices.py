@@ -16,7 +16,6 @@ import pytest
 
 from keras_tagging.training import devices_of_batches, share_batches
 
-NAMES = ("bigru", "ffn-parser")
 FLAGS = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"
 FLAGS = {"XLA_FLAGS": FLAGS}
 TRAIN = """
@@ -27,7 +26,7 @@ import numpy as np
 import keras_tagging
 from keras_tagging.training import share_batches
 
-out, devices = sys.argv[1:]
+out, devices, *names = sys.argv[1:]
 refused = []
 if devices == "2":
     share_batches(2)
@@ -41,10 +40,8 @@ corpus = keras_tagging.load_corpus("demo")
 short = [s for s in corpus.train if len(s) <= 8]
 train, dev = short[:7], short[7:14]
 found = {}
-for name, settings in (
-    ("bigru", {"character_network": "cnn"}),
-    ("ffn-parser", {}),
-):
+for name in names:
+    settings = {"character_network": "cnn"} if name == "bigru" else {}
     settings |= {"batch_size": 8, "units": 8, "word_dim": 8, "decay": None}
     # the two devices are stopped after an epoch, and go on
     for epochs in (1, 2) if devices == "2" else (2,):
@@ -72,11 +69,11 @@ with open(f"{out}.json", "w") as file:
 """
 
 
-def start(out, devices, **environment):
+def start(out, devices, names=("bigru",), **environment):
     """A process that trains with so many devices, and writes to paths with `out`."""
     root = str(Path(__file__).parents[2])
     return subprocess.Popen(
-        [sys.executable, "-c", TRAIN, str(out), str(devices)],
+        [sys.executable, "-c", TRAIN, str(out), str(devices), *names],
         env={**os.environ, "PYTHONPATH": root, **environment},
         stderr=subprocess.PIPE,
         text=True,
@@ -96,7 +93,7 @@ def finish(*processes):
 def check_equal(one, other):
     """What both have written: figures, and weights."""
     figures = [json.loads(Path(f"{out}.json").read_text()) for out in (one, other)]
-    for name in NAMES:
+    for name in figures[0]:
         alone, shared = (found[name] for found in figures)
         for figure, values in alone.items():
             np.testing.assert_allclose(shared[figure], values, rtol=1e-5)
@@ -105,29 +102,27 @@ def check_equal(one, other):
             np.testing.assert_allclose(alone[weight], shared[weight], atol=1e-5)
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """The paths of what one device has written."""
-    if keras.backend.backend() != "jax":
-        return None
-    out = tmp_path_factory.mktemp("alone") / "one"
-    finish(start(out, 1))
-    return out
+def on_jax():
+    return keras.backend.backend() == "jax"
 
 
-def test_two_devices_train_as_one(tmp_path, alone):
-    if alone is None:
+@pytest.mark.parametrize(
+    "name", ["bigru", pytest.param("ffn-parser", marks=pytest.mark.slow)]
+)
+def test_two_devices_train_as_one(tmp_path, name):
+    if not on_jax():
         with pytest.raises(ValueError, match="with JAX only: set KERAS_BACKEND=jax"):
             share_batches(2)
         assert devices_of_batches() == 1
         return
-    finish(start(tmp_path / "two", 2, **FLAGS))
-    check_equal(alone, tmp_path / "two")
+    one, two = tmp_path / "one", tmp_path / "two"
+    finish(start(one, 1, [name]), start(two, 2, [name], **FLAGS))
+    check_equal(one, two)
 
 
 @pytest.mark.slow("jax")  # two processes share batches as two devices do
-def test_two_processes_train_as_one(tmp_path, alone):
-    if alone is None:
+def test_two_processes_train_as_one(tmp_path):
+    if not on_jax():
         return
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -135,6 +130,8 @@ def test_two_processes_train_as_one(tmp_path, alone):
     together = {"KERAS_DISTRIBUTION_JOB_ADDRESSES": address}
     together |= {"KERAS_DISTRIBUTION_NUM_PROCESSES": "2"}
     outs = [tmp_path / "0", tmp_path / "1"]
+    alone = tmp_path / "one"
+    finish(start(alone, 1))
     finish(
         *(
             start(out, 2, **together, KERAS_DISTRIBUTION_PROCESS_ID=out.name)

@@ -18,6 +18,8 @@ DRY = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 TREES = DEMO.train[:40]
 # TensorFlow does so in the tests of taggers, of parsers, of characters and of training.
 ELSEWHERE = pytest.mark.slow("tensorflow")
+# Of these the others have each part, which JAX would compile once more.
+REPEATED = ("crf", "columns", "labels, beam", "letters, lstm")
 
 
 def without_graph(model):
@@ -43,10 +45,12 @@ TAGGERS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["tags", *(pytest.param(name, marks=ELSEWHERE) for name in [*TAGGERS][1:])],
-)
+def marked(name):
+    others = pytest.mark.slow if name in REPEATED else ELSEWHERE
+    return pytest.param(name, marks=[] if name == "tags" else others)
+
+
+@pytest.mark.parametrize("name", [*map(marked, TAGGERS)])
 def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, name):
     """The labels of a word are always the same ones."""
     settings = TAGGERS[name]
@@ -130,7 +134,9 @@ def test_rows_of_padding_change_neither_loss_nor_gradients(train_sentences, deco
 
 
 @ELSEWHERE
-@pytest.mark.parametrize("name", ["ffn-parser", "lstm-parser"])
+@pytest.mark.parametrize(
+    "name", ["ffn-parser", pytest.param("lstm-parser", marks=pytest.mark.slow)]
+)
 def test_fit_save_load_and_parse(tmp_path, name):
     """Trees by heart, with an encoder and without."""
     encoder = "bigru" if name == "ffn-parser" else None
