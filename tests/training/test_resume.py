@@ -130,8 +130,8 @@ def test_a_halved_rate_averages_and_a_schedule_of_labels_go_on(tmp_path):
     settings = {"decay": "halve", "optimizer": "sgd", "learning_rate": 0.5}
     settings |= {"weight_average": 0.9, "decoder": "i-rnn", "feedback": (1.0, 0.0)}
     settings |= {"label_units": 3, "label_dim": 3, "label_context": 1, "l2": 0.01}
-    settings |= {"token_budget": 2}
     options = {"settings": settings, "x": TRAIN[2:4], "epochs": 4, "patience": None}
+    options["validation_data"] = DEV[:2]
 
     def run(folder, kill=None):
         (tmp_path / folder).mkdir(exist_ok=True)

@@ -61,16 +61,22 @@ def all_logits(scorer, tokens, paths, renamed):
 
 
 def test_the_best_of_all_sequences():
-    others = 0  # trees that neither network finds alone
-    paths = sequences(make_scorer(0))
+    scorers = [make_scorer(i) for i in (1, 2)]
+    paths = sequences(scorers[0])
     assert len({len(moves) for moves, _, _ in paths}) == 1
-    length = np.array([WORDS])
-    for seed in range(2):
-        scorers = [make_scorer(10 * seed + i) for i in (1, 2)]
-        rng = np.random.default_rng(seed)
-        tokens = rng.normal(0, 1, (2, 1, WORDS, SIZE)).astype("float32")
-        one = all_logits(scorers[0], tokens[0], paths, [1, 2])
-        other = all_logits(scorers[1], tokens[1], paths, [2, 1])
+    rng, sentences = np.random.default_rng(0), 4
+    lengths = np.array([WORDS] * sentences)
+    tokens = rng.normal(0, 1, (2, sentences, WORDS, SIZE)).astype("float32")
+    joint = trees(parse_jointly(JointScorer(scorers, NAMES), tokens, lengths))
+    first, second = (
+        trees(scorer.parse(own, lengths), names)
+        for scorer, own, names in zip(
+            scorers, tokens, ([0, 1, 2], [0, 2, 1]), strict=True
+        )
+    )
+    for i in range(sentences):
+        one = all_logits(scorers[0], tokens[0, i : i + 1], paths, [1, 2])
+        other = all_logits(scorers[1], tokens[1, i : i + 1], paths, [2, 1])
         # the first one's outputs: SHIFT, two of LEFT_ARC, two of RIGHT_ARC
         mean = (one + other[..., [0, 2, 1, 4, 3]]) / 2
         scores = [
@@ -80,18 +86,16 @@ def test_the_best_of_all_sequences():
             )
             for i, (moves, _, _) in enumerate(paths)
         ]
-        gold = [part.tolist() for part in paths[int(np.argmax(scores))][2]]
-        joint = parse_jointly(JointScorer(scorers, NAMES), tokens, length)
-        assert numbers(joint) == gold
-        first = numbers(scorers[0].parse(tokens[0], length))
-        heads, [labels] = numbers(scorers[1].parse(tokens[1], length))
-        second = [heads, [[[0, 2, 1][label] for label in labels]]]
-        others += gold not in (first, second)
-    assert others
+        [gold] = trees(paths[int(np.argmax(scores))][2])
+        assert joint[i] == gold
+    # trees that neither network finds alone
+    assert [i for i, x in enumerate(joint) if x not in (first[i], second[i])]
 
 
-def numbers(tree):
-    return [ops.convert_to_numpy(part).tolist() for part in tree]
+def trees(found, names=(0, 1, 2)):
+    """Heads and labels of each sentence, by the numbers of the first network."""
+    rows = zip(*(ops.convert_to_numpy(x).tolist() for x in found), strict=True)
+    return [(heads, [names[label] for label in labels]) for heads, labels in rows]
 
 
 def test_what_cannot_be_joined():

@@ -63,9 +63,9 @@ def by_numpy(scorer, tokens, engine=None):
     )
 
 
-def by_others(scorer, tokens):
+def by_others(scorer, tokens, lengths=LENGTHS):
     """The trees by Keras, and by ONNX Runtime."""
-    lengths = np.array(LENGTHS, "int32")
+    lengths = np.array(lengths, "int32")
     given = map(ops.convert_to_tensor, (tokens, lengths))
     yield [ops.convert_to_numpy(part) for part in scorer.parse(*given)]
     if keras.backend.backend() == "tensorflow":  # which alone exports
@@ -94,21 +94,20 @@ class LastFirst(NumPy):
     ],
 )
 def test_equal_scores_have_one_order(system, width, options):
-    others = 0
-    for seed in range(2):
-        scorer, tokens = make_scorer(system, width, seed, **options)
-        expected = by_numpy(scorer, tokens)
-        for found in by_others(scorer, tokens):
-            for one, other in zip(expected, found, strict=True):
-                np.testing.assert_array_equal(one, other)
-        heads, labels = expected
-        for some_heads, some_labels, n in zip(heads, labels, LENGTHS, strict=True):
-            check_tree(some_heads[:n])
-            assert (some_labels[:n] > 0).all()
-            assert (some_heads[n:] == -1).all() and not some_labels[n:].any()
-        last = by_numpy(scorer, tokens, LastFirst())
-        others += (last[0] != heads).sum()
-    assert others > 4  # the order matters
+    scorer, tokens = make_scorer(system, width, **options)
+    expected = by_numpy(scorer, tokens)
+    for found in by_others(scorer, tokens):
+        for one, other in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(one, other)
+    heads, labels = expected
+    for some_heads, some_labels, n in zip(heads, labels, LENGTHS, strict=True):
+        check_tree(some_heads[:n])
+        assert (some_labels[:n] > 0).all()
+        assert (some_heads[n:] == -1).all() and not some_labels[n:].any()
+    last = by_numpy(scorer, tokens, LastFirst())
+    assert (
+        print((last[0] != heads).sum()) or (last[0] != heads).sum() > 4
+    )  # the order matters
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -135,7 +134,9 @@ def test_words_that_are_swapped_forever():
     kernel[:, -1] = 1e3
     scorer.output_kernel.assign(kernel)
     scorer.cell.bias.assign(np.full(UNITS, 99.0))
-    for heads, n in zip(next(by_others(scorer, tokens))[0], LENGTHS, strict=True):
+    lengths = [3, 1, 2, 0]
+    found = next(by_others(scorer, tokens[:4, :3], lengths))
+    for heads, n in zip(found[0], lengths, strict=True):
         check_tree(heads[:n])
 
 
