@@ -61,7 +61,7 @@ def all_logits(scorer, tokens, paths, renamed):
 
 
 def test_the_best_of_all_sequences():
-    scorers = [make_scorer(i) for i in (1, 2)]
+    scorers = [make_scorer(i) for i in (11, 12)]
     paths = sequences(scorers[0])
     assert len({len(moves) for moves, _, _ in paths}) == 1
     rng, sentences = np.random.default_rng(0), 4
@@ -89,7 +89,8 @@ def test_the_best_of_all_sequences():
         [gold] = trees(paths[int(np.argmax(scores))][2])
         assert joint[i] == gold
     # trees that neither network finds alone
-    assert [i for i, x in enumerate(joint) if x not in (first[i], second[i])]
+    alone = zip(first, second, strict=True)
+    assert any(x not in pair for x, pair in zip(joint, alone, strict=True))
 
 
 def trees(found, names=(0, 1, 2)):
