@@ -101,6 +101,13 @@ def computing_once(model):
         yield
 
 
+@pytest.fixture
+def once(model):
+    """The model of a test's module computes a batch once."""
+    with computing_once(model):
+        yield
+
+
 def pytest_addoption(parser):
     selection.add_options(parser)
 

@@ -32,8 +32,9 @@ def test_parsed_arcs_have_them(parser):
     free = random_parser("ffn-parser", constrained=False)
     assert free.arc_labels is None and free.scorer.arc_labels is None
     free.beam_width = parser.beam_width = 3
-    assert strange(free.parse(TRAIN[:12]))
-    assert not strange(parser.parse(TRAIN[:12]))
+    some = sorted(TRAIN, key=len)[:9]  # each step of a search takes time
+    assert strange(free.parse(some))
+    assert not strange(parser.parse(some))
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
-"""Models that read all characters of their words."""
+"""Taggers that read all characters of their words.
+
+SavedModels that do are in test_saved_model.py, parsers in test_parser_saved.py.
+"""
 
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
-from models.parsers import TRAIN as TREES
-from models.parsers import random_parser
-from models.served import check_served
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, short
 from models.test_crf_tagger import field
-from models.test_saved_model import SENTENCES as SERVED
 from reference import characters, coupled_lstm, skip_stack
 
 import keras_tagging
@@ -100,7 +99,7 @@ def test_sizes_of_the_paper():
 
 def test_a_token_alone_and_beside_long_ones(model):
     long = Sentence(["the", "y" * 100_000, "dog"])
-    many = [long, *random_sentences(9, 9), Sentence([])]
+    many = [long, *random_sentences(4, 9, longest=4), Sentence([])]
     rows = model.predict(many)
     for sentence, together in zip(many, rows, strict=True):
         [alone] = model.predict([sentence])
@@ -132,39 +131,19 @@ def test_saved_and_loaded(tmp_path, model):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.one_backend
-def test_the_saved_model_gives_the_same(tmp_path, model):
-    if model.settings["character_network"] == "gru":  # the other has no loop
-        check_served(model, tmp_path / "served", [*SERVED[:-2], ["y" * 5000], WORDS])
-
-
 # Training
 
 
 @pytest.mark.usefixtures("eager")
 def test_every_weight_is_trained(train_sentences):
-    model = build(dropout=0.0, unknown_rate=0.0)
+    model = build(dropout=0.0, unknown_rate=0.0, **WORDS_ONLY)
     model.adapt(train_sentences)
     randomize(model, 4)
     encoder = model.network.get_layer("character_network")
     before = encoder.get_weights()
-    model.fit(train_sentences, epochs=1, verbose=0)
+    model.fit(short(train_sentences, 5), epochs=1, verbose=0)
     assert len(before) == 7
     for variable, old, new in zip(
         encoder.weights, before, encoder.get_weights(), strict=True
     ):
         assert np.abs(new - old).max() > 0, variable.path
-
-
-# Parsers
-
-
-def test_parsers_read_characters(tmp_path):
-    options = {"character_network": "lstm", **SMALL, "encoder": "bigru"}
-    parser = random_parser(**options, encoder_units=4)
-    some = TREES[:8]
-    parsed = parser.parse(some)
-    parser.save(tmp_path / "model.keras")
-    assert keras_tagging.load(tmp_path / "model.keras").parse(some) == parsed
-    alone = [tree for sentence in some[:6] for tree in parser.parse([sentence])]
-    assert alone == parsed[:6]

@@ -50,7 +50,7 @@ def sentences_for(name):
         return sentences_of("english")[:2]
     if name.endswith("parser"):
         return sorted(TRAIN, key=len)[:3]
-    return random_sentences(3, 1)
+    return random_sentences(3, 1, longest=4)
 
 
 # These have all the loops that XLA compiles. The others have the same ones.

@@ -19,7 +19,7 @@ SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebr
 @pytest.fixture(scope="module")
 def model(train_sentences):
     """Random weights: to be read, not changed."""
-    model = keras_tagging.build("bigru", decoder="crf", **SMALLER)
+    model = keras_tagging.build("bilstm-crf", **SMALLER)
     model.adapt(train_sentences)
     return randomize(model, 2)
 
@@ -103,8 +103,8 @@ def test_it_learns_what_only_transitions_can_tell():
     Of a softmax the loss is log 2 a token at the least, of a CRF log 2 a sentence.
     """
     options = SMALLER | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
-    options |= {"decoder": "crf", "learning_rate": 0.2, "epochs": 30, "decay": None}
-    model, tags = keras_tagging.build("bigru", **options), ["A", "B"] * 3
+    options |= {"learning_rate": 0.3, "epochs": 18, "decay": None}
+    model, tags = keras_tagging.build("bilstm-crf", **options), ["A", "B"] * 3
     sentences = [Sentence(["w"] * 6, tags), Sentence(["w"] * 6, tags[::-1])]
     history = model.fit([*sentences, Sentence([], [])], verbose=0)
     last = {name: values[-1] for name, values in history.history.items()}

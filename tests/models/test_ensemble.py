@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, randomize
 from models.columns import columned
 from models.parsers import DEV, random_parser
 from models.parsers import randomize as redraw
@@ -16,7 +16,7 @@ from keras_tagging.metrics.chunks import allowed_transitions
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-SENTENCES = [*random_sentences(9, 1), Sentence([], [], {"pos": []})]
+SENTENCES = [*random_sentences(9, 1, longest=4), Sentence([], [], {"pos": []})]
 MORE = [*SENTENCES, Sentence(["Dog"] * 9, ["R"] * 9, {"pos": ["x"] * 9})]
 
 
@@ -34,14 +34,14 @@ def members():
 
 
 @pytest.fixture(scope="module")
-def ensemble(members):
+def model(members):
     return Ensemble(members)
 
 
 @pytest.fixture(scope="module")
-def folder(ensemble, tmp_path_factory):
+def folder(model, tmp_path_factory):
     path = tmp_path_factory.mktemp("ensemble")
-    ensemble.save(path)
+    model.save(path)
     return path
 
 
@@ -55,36 +55,36 @@ def mean_of(members, rows):
 # Taggers
 
 
-def test_probabilities_are_means(members, ensemble):
+def test_probabilities_are_means(members, model, once):
     assert members[0].tags != members[1].tags
-    found = ensemble.predict(SENTENCES)
-    each = zip(*(model.predict(SENTENCES) for model in members), strict=True)
+    found = model.predict(SENTENCES)
+    each = zip(*(one.predict(SENTENCES) for one in members), strict=True)
     for rows, parts, tags, sentence in zip(
-        found, each, ensemble.tag(SENTENCES, probabilities=True), SENTENCES, strict=True
+        found, each, model.tag(SENTENCES, probabilities=True), SENTENCES, strict=True
     ):
         expected = mean_of(members, parts)
-        assert rows.shape == (len(sentence), len(ensemble.tags))
+        assert rows.shape == (len(sentence), len(model.tags))
         assert np.allclose(rows, expected, atol=1e-6)
-        best = [ensemble.tags[i] for i in expected.argmax(-1)]
+        best = [model.tags[i] for i in expected.argmax(-1)]
         assert [tag for tag, _ in tags] == best
         assert np.allclose([p for _, p in tags], expected.max(-1, initial=0))
 
 
-def test_figures(ensemble):
-    figures = ensemble.evaluate(SENTENCES, return_dict=True)
+def test_figures(model, once):
+    figures = model.evaluate(SENTENCES, return_dict=True)
     gold = [tag for s in SENTENCES for tag in s.tags]
-    tags = [tag for row in ensemble.tag(SENTENCES) for tag in row]
+    tags = [tag for row in model.tag(SENTENCES) for tag in row]
     right = [a == b for a, b in zip(gold, tags, strict=True)]
     assert figures["accuracy"] == pytest.approx(np.mean(right))
-    rows = np.concatenate(ensemble.predict(SENTENCES))
-    places = [ensemble.tags.index(tag) for tag in gold]
+    rows = np.concatenate(model.predict(SENTENCES))
+    places = [model.tags.index(tag) for tag in gold]
     loss = -np.log(rows[np.arange(len(rows)), places]).mean()
     assert figures["loss"] == pytest.approx(loss, rel=1e-4)
-    assert set(figures) == set(ensemble.figures)
-    report = ensemble.report(SENTENCES, per_tag=True, multi_tagging=True)
+    assert set(figures) == set(model.figures)
+    report = model.report(SENTENCES, per_tag=True, multi_tagging=True)
     assert report.figures["accuracy"] == figures["accuracy"]
     assert len(report.tables["multi_tagging"])
-    assert ensemble.counts(SENTENCES, [("accuracy", None)])[0][:, 1].sum() == sum(right)
+    assert model.counts(SENTENCES, [("accuracy", None)])[0][:, 1].sum() == sum(right)
 
 
 def test_columns_are_found_by_name():
@@ -137,12 +137,13 @@ def parsers():
 
 def test_parsers_parse_together(parsers, tmp_path):
     ensemble = Ensemble(parsers)
-    found = ensemble.parse(SHORT)
+    with computing_once(ensemble):
+        found = ensemble.parse(SHORT)
+        figures = ensemble.evaluate(SHORT, return_dict=True)
+        assert figures == ensemble.report(SHORT).figures
     alone = [model.parse(SHORT) for model in parsers]
     assert found not in alone
     assert ensemble.input_columns == parsers[0].input_columns
-    figures = ensemble.evaluate(SHORT, return_dict=True)
-    assert figures == ensemble.report(SHORT).figures
     same = Ensemble([parsers[0], parsers[0]])
     assert same.parse(SHORT) == alone[0]
     ensemble.save(tmp_path)
@@ -188,12 +189,12 @@ def test_what_makes_no_ensemble(members, parsers):
 # Files
 
 
-def test_saved_and_loaded(ensemble, folder):
+def test_saved_and_loaded(model, folder):
     loaded = keras_tagging.load(folder)
     assert isinstance(loaded, Ensemble) and loaded.kind == "tagger"
-    assert loaded.tag(SENTENCES) == ensemble.tag(SENTENCES)
+    assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
     with pytest.raises(FileExistsError):
-        ensemble.save(folder, overwrite=False)
+        model.save(folder, overwrite=False)
 
 
 def test_damaged_folders(folder, tmp_path):

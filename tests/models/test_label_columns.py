@@ -15,17 +15,17 @@ from keras_tagging.models.files.checks import checked_config
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-TRAIN = columned(random_sentences(16, 1))
+TRAIN = columned(random_sentences(16, 1, longest=4))
 # empty and long sentences, unknown words, gold labels that training lacks
 GOLD = [
-    *columned(random_sentences(5, 7)),
+    *columned(random_sentences(5, 5, longest=4)),
     Sentence([], None),
     Sentence(
         ["the", "zebra"],
         ["?", "?"],
         {"pos": ["D", "X"], "xpos": ["X", "gx"], "feats": ["B-D", "B-X"]},
     ),
-    *columned([Sentence(["the", "dog"] * 5, ["D", "N"] * 5, {"pos": ["e", "g"] * 5})]),
+    *columned([Sentence(["the", "dog"] * 3, ["D", "N"] * 3, {"pos": ["e", "g"] * 3})]),
 ]
 
 
@@ -65,7 +65,7 @@ def test_each_column_has_its_inventory(model):
     assert model.chunk_scheme == {"feats": "iob2"}
 
 
-def test_a_sentence_has_the_labels_of_every_column(model):
+def test_a_sentence_has_the_labels_of_every_column(model, once):
     words = [s.tokens for s in GOLD]
     tagged, rows = model.tag(words), model.predict(words)
     for sentence, tags, probabilities in zip(GOLD, tagged, rows, strict=True):
@@ -83,7 +83,7 @@ def test_a_sentence_has_the_labels_of_every_column(model):
     assert list(model.tag(iter(words))) == tagged
 
 
-def test_beta_by_column(model):
+def test_beta_by_column(model, once):
     words = [GOLD[0].tokens]
     [plain], [every] = model.tag(words), model.tag(words, beta=1e-9)
     [some] = model.tag(words, beta={"xpos": 1e-9})
@@ -137,7 +137,7 @@ def independent(sentences, rows, tagged, inventories, unknown):
     return found
 
 
-def test_figures_equal_an_independent_count(model, monkeypatch):
+def test_figures_equal_an_independent_count(model, once, monkeypatch):
     monkeypatch.setattr(type(model), "batch_tokens", 30)  # several batches
     # some of them right in all columns
     given = [*GOLD, *model.annotate(GOLD[:4])]
@@ -152,7 +152,7 @@ def test_figures_equal_an_independent_count(model, monkeypatch):
     assert model.default_monitor == "val_accuracy"
 
 
-def test_one_column_of_it_is_a_tagger(model):
+def test_one_column_of_it_is_a_tagger(model, once):
     one = model.column("upos")
     tagged = [replace(s, tags=gold(s, "upos")) for s in GOLD]
     assert one.tag(GOLD) == [tags["upos"] for tags in model.tag(GOLD)]
@@ -290,6 +290,3 @@ def test_fine_tuning_keeps_the_rows_of_known_labels(keep_labels, decoder):
                 before[:, old.tags[name].index(label)],
                 after[:, new.tags[name].index(label)],
             )
-
-
-# What is refused

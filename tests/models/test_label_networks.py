@@ -13,11 +13,11 @@ from reference import context_window, label_rnn
 import keras_tagging
 from keras_tagging import Sentence
 
-SENTENCES = random_sentences(16, 4, longest=6)
+SENTENCES = random_sentences(16, 4, longest=4)
 STRANGE = [["zebra", "the", "dog", "sees", "a", "cat", "1984"], [], ["Paris"]]
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
 SIZES |= {"seed": 3, "batch_size": 16, "learning_rate": 0.05}
-SIZES |= {"layer_dropout": 0.0, "pretrain": None}
+SIZES |= {"dropout": 0.1, "layer_dropout": 0.0, "pretrain": None}
 # Network -> the settings that tell it from the others
 NETWORKS = {
     "elman-rnn": {"label_input": None, "hidden_context": 2},
@@ -86,11 +86,11 @@ def test_the_whole_road(name, options, tmp_path):
     """Fit, tag, save, load and export, each against the one before."""
     model = (build if name in NETWORKS else build_decoder)(name, **options)
     dev = [*SENTENCES[:4], Sentence(["zebra", "the"], ["N", "D"])]
-    history = model.fit(SENTENCES, validation_data=dev, epochs=3, verbose=0).history
+    history = model.fit(SENTENCES, validation_data=dev, epochs=2, verbose=0).history
     assert {"loss", "cross_entropy", "val_loss", "val_oov_accuracy"} <= set(history)
     assert all(np.isfinite(values).all() for values in history.values()), history
-    assert history["loss"][2] < history["loss"][0]
-    assert history["cross_entropy"][2] < history["cross_entropy"][0]
+    assert history["loss"][1] < history["loss"][0]
+    assert history["cross_entropy"][1] < history["cross_entropy"][0]
 
     randomize(model, 7)  # else few tags come out
     sentences = [s.tokens for s in SENTENCES] + STRANGE
@@ -108,7 +108,12 @@ def test_the_whole_road(name, options, tmp_path):
         assert again.tag(sentences) == tags
         for one, other in zip(again.predict(sentences), rows, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-6)
-        check_served(again, tmp_path / "served", sentences)
+        if name == "bigru":  # a graph is built of the others
+            check_served(again, tmp_path / "served", sentences)
+            return
+    again.run_eagerly = False
+    for one, other in zip(again.predict(sentences), rows, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 # The number of parameters: section 2.5
@@ -175,7 +180,8 @@ def test_network_equals_the_papers_equations(name, direction):
     sizes = {"window": 7, "label_context": 6, "batch_size": 10}
     model = build(name, recipe="paper", direction=direction, **sizes | hidden)
     sentences = [s.tokens for s in SENTENCES[:6]] + [STRANGE[0] * 2, ["zebra"]]
-    tags, rows = model.tag(sentences), model.predict(sentences)
+    with computing_once(model):
+        tags, rows = model.tag(sentences), model.predict(sentences)
     assert len({tag for found in tags for tag in found}) > 2
     for words, found, p in zip(sentences, tags, rows, strict=True):
         expected = reference(model, words, name, direction, 6, *hidden.values() or [0])
@@ -192,7 +198,8 @@ def test_a_beam_finds_paths_that_are_more_probable(make):
         model = make("i-rnn" if make is build else "bigru", **beam)
         layer = model.network.get_layer("forward" if make is build else "label_rnn")
         layer.label_embeddings.assign(layer.label_embeddings * 4)  # labels matter
-        tagged, rows = model.tag(SENTENCES), model.predict(SENTENCES)
+        with computing_once(model):
+            tagged, rows = model.tag(SENTENCES), model.predict(SENTENCES)
         found = [
             sum(np.log(p[model.tags.index(tag)]) for p, tag in zip(*pair, strict=True))
             for pair in zip(rows, tagged, strict=True)

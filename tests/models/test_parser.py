@@ -29,6 +29,8 @@ from keras_tagging.encoding import batching
 from keras_tagging.models.parser import parser
 from keras_tagging.training.settings import FitSettings
 
+SHORT = [sentence for sentence in TRAIN if len(sentence) == 2]  # for few steps
+
 
 @pytest.fixture(scope="module")
 def model():
@@ -42,15 +44,20 @@ def model():
 # of the others, tests/layers has all weights trained
 @pytest.mark.parametrize("name", slow_but(("ffn-parser",), PARSERS))
 def test_training_learns_the_training_trees(name):
-    model, some = build(name, **LEARNING | {"units": 32}), TRAIN[:12]
-    history = model.fit(some, validation_data=some, epochs=18, verbose=0)
+    """By heart, and crossing arcs are restored where they were lifted."""
+    options = {**LEARNING, "units": 32, "nonprojective": "lift", "token_budget": 60}
+    model, some = build(name, **options), [*TRAIN[:3], *CROSSING]
+    history = model.fit(some, validation_data=some, epochs=30, verbose=0)
+    assert model.metadata["nonprojective"]["sentences"] == 2
+    assert any("|" in label for label in model.labels)
+    assert gold(model.parse(some)) == gold(some)
     assert max(history.history["val_las"]) > 0.9
     assert history.history["loss"][-1] < history.history["loss"][0] / 3
     figures = model.evaluate(some, return_dict=True)
     # the best epoch is restored
     assert figures["las"] == max(history.history["val_las"])
     assert figures["uas"] >= figures["las"]
-    assert model.metadata["epochs"] == 18
+    assert model.metadata["epochs"] == 30
 
 
 class Interrupt(keras.callbacks.Callback):
@@ -64,19 +71,19 @@ class Interrupt(keras.callbacks.Callback):
         self.epoch = epoch
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.stop and (self.epoch, batch) == (1, 2):
+        if self.stop and (self.epoch, batch) == (1, 1):
             raise KeyboardInterrupt
 
 
 @pytest.mark.usefixtures("eager")
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
     """With all that draws random numbers."""
-    options = {"decay": "linear", "unknown_rate": 0.5, "token_budget": 30}
-    fitting = {"validation_data": DEV[:2], "patience": 9, "restore_best": False}
+    options = {"decay": "linear", "unknown_rate": 0.5, "token_budget": 16}
+    fitting = {"validation_data": SHORT[:1], "patience": 9, "restore_best": False}
 
     def trained(**more):
         more = fitting | more
-        return fitted("ffn-parser", TRAIN[:12], 2, fitting=more, **options)
+        return fitted("ffn-parser", TRAIN[:5], 2, fitting=more, **options)
 
     model = trained()
     with pytest.raises(KeyboardInterrupt):
@@ -92,7 +99,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
 def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     model = random_parser(encoder=encoder, encoder_units=3, encoder_merge=merge)
     fitting = FitSettings(batch_size=40)
-    (*inputs, targets, mask), *_ = model.batches(TRAIN[:10], fitting)
+    (*inputs, targets, mask), *_ = model.batches(TRAIN[:4], fitting)
 
     def loss():
         logits = model(inputs, training=True)
@@ -104,7 +111,7 @@ def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     for name, gradient in zip(names, found, strict=True):
         assert np.isfinite(gradient).all()
         assert abs(np.atleast_2d(gradient)).max(0).min() > 0, name
-    assert len(model.parse(DEV[:3])) == 3
+    assert len(model.parse(SHORT)) == 2
 
 
 # Trees
@@ -116,6 +123,7 @@ def test_parse_gives_trees_and_keeps_the_rest(model):
         assert (sentence.tokens, sentence.tags) == (given.tokens, given.tags)
         assert sentence.columns["pos"] == given.columns["pos"]
         check_tree(sentence.columns["head"])
+        assert is_projective([*map(int, sentence.columns["head"])])
         assert set(sentence.columns["deprel"]) <= set(model.labels)
     assert gold(parsed) == model.predict([*DEV, EMPTY])
     assert len({tuple(heads) for heads, _ in gold(parsed)}) > 5
@@ -181,17 +189,8 @@ def test_trees_that_are_not_projective_are_left_out_and_counted():
         fitted("ffn-parser", CROSSING)
 
 
-def test_lifted_trees_are_restored():
-    sentences = [*TRAIN[:3], *CROSSING]
-    options = {**LEARNING, "units": 32, "nonprojective": "lift"}
-    model = fitted("ffn-parser", sentences, 50, **options)
-    assert model.metadata["nonprojective"]["sentences"] == 2
-    assert any("|" in label for label in model.labels)
-    assert gold(model.parse(sentences)) == gold(sentences)
-
-
-def test_swap_learns_them_as_they_are(tmp_path):
-    """By heart, which arc-standard cannot; and they come back from files."""
+def test_swap_learns_them_as_they_are():
+    """By heart, which arc-standard cannot."""
     sentences = random_sentences(7)
     crossing = sum(not is_projective([*map(int, s.columns["head"])]) for s in sentences)
     assert crossing >= 2
@@ -203,14 +202,4 @@ def test_swap_learns_them_as_they_are(tmp_path):
     assert model.metadata["nonprojective"] == treated
     assert model.evaluate(sentences, return_dict=True, verbose=0)["las"] == 1
     model.beam_width = 3
-    expected = model.parse(sentences)
-    assert gold(expected) == gold(sentences)
-    model.save(tmp_path / "swap.keras")
-    again = keras_tagging.load(tmp_path / "swap.keras")
-    assert again.settings["system"] == again.scorer.system.name == "swap"
-    assert again.parse(sentences) == expected
-
-    model = keras_tagging.build("lstm-parser", **CROSSING_BY_HEART)
-    model.adapt(sentences)
-    for parsed in model.parse(sentences):
-        assert is_projective([*map(int, parsed.columns["head"])])
+    assert gold(model.parse(sentences)) == gold(sentences)

@@ -11,14 +11,14 @@ from keras_tagging.encoding.vocabulary import FIRST_ID
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-OLD = random_sentences(30, 1)
+OLD = random_sentences(30, 1, longest=4)
 # other words, one tag of the model and two that it lacks
 NEW = [
     Sentence(["the", "chat", "dort"], ["D", "Nom", "Verbe"], {"pos": ["a", "b", "c"]}),
     Sentence(["le", "chat", "barks"], ["D", "Nom", "Verbe"], {"pos": ["a", "b", "c"]}),
 ]
 KINDS = {
-    "softmax": ("bigru", {}),
+    "softmax": ("bigru", {"tables": True}),
     "crf": ("bigru", {"decoder": "crf"}),
     "i-rnn": ("bigru", {"decoder": "i-rnn"}),
     "characters": ("skip-bilstm", {"characters": 2}),
@@ -32,11 +32,11 @@ KINDS = {
 }
 
 
-def trained(name="bigru", **options):
+def trained(name="bigru", tables=False, **options):
     """Random weights on the old sentences."""
     sizes = {k: TINY[k] for k in ("units", "seed")}
-    if "rnn" not in name:  # all tables of embeddings, once
-        sizes = TINY | WORDS_ONLY if options else TINY
+    if "rnn" not in name:
+        sizes = TINY if tables else TINY | WORDS_ONLY
     model = keras_tagging.build(name, **sizes | options)
     model.adapt(OLD)
     return randomize(model, 3)

@@ -30,7 +30,7 @@ ODD = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d", ""], ["the"] * 
 @pytest.fixture(scope="module")
 def model():
     made = keras_tagging.build("ccg-shift-reduce", **SETTINGS)
-    made.fit(GOLD, epochs=40, verbose=0)
+    made.fit(GOLD, epochs=25, verbose=0)
     return made
 
 
@@ -70,6 +70,7 @@ def test_it_is_saved_and_exported(model, onnx, tmp_path):
         onnx.derive(words, beta=0.1)
 
 
+@pytest.mark.usefixtures("eager")
 def test_other_searches_leave_the_model_as_it_is(model):
     [ranked] = model.derive([GOLD[2].tokens], nbest=6, beta=1e-9)
     assert model.beam_width == 4 and 4 < len(ranked) <= 6
@@ -99,6 +100,7 @@ def test_figures_are_those_of_its_derivations(model):
     assert {name: figures[name] for name in scores} == scores
 
 
+@pytest.mark.usefixtures("eager")
 def test_every_cell_and_derivations_that_no_moves_build():
     changed = tree("S", tree("X", tree("Y", "a|NP")))
     odd = sentence_of(["a"], ["NP"], derivation=Derivation(changed))

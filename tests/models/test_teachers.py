@@ -18,7 +18,7 @@ from keras_tagging.models.files.run_folder import train_run
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-CORPUS = Corpus(random_sentences(9, 1), random_sentences(4, 2))
+CORPUS = Corpus(random_sentences(7, 17, 3), random_sentences(3, 2, 3))
 PLAIN = {**TINY, **WORDS_ONLY, "batch_size": 4, "dropout": 0.3, "decay": None}
 
 
@@ -56,13 +56,14 @@ def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path):
     corpus = Corpus(columned(CORPUS.train), columned(CORPUS.dev))
     settings = {"tags": ("upos", "feats"), "tag_weights": (1.0, 0.4)}
     other = Teacher(student(corpus, seed=7, **settings), "runs/x", "1" * 64, 0.0, 2.0)
+    settings["epochs"] = 1
     found = run(tmp_path / "one", corpus, other, **settings)
     assert same(found, run(tmp_path / "two", corpus, **settings))
     heavy = Teacher(other.model, "runs/x", "1" * 64, 0.5)
     assert not same(found, run(tmp_path / "three", corpus, heavy, **settings))
 
 
-TEXT = [s.tokens for s in random_sentences(17, 3)]
+TEXT = [s.tokens for s in random_sentences(9, 3, 3)]
 
 
 def with_text(teacher, text=TEXT):
