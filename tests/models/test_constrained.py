@@ -123,7 +123,7 @@ def test_a_file_from_before_decodes_as_it_did(model):
 
 
 def test_saved_model(model, tmp_path):
-    if model.settings["decoder"] == "softmax":  # the other is in test_crf_tagger.py
+    if model.settings["decoder"] == "crf":  # the other is in test_served_columns.py
         check_served(model, tmp_path / "served", SENTENCES)
 
 

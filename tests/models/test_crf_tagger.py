@@ -1,4 +1,7 @@
-"""The way of a CRF through a tagger: training, prediction, evaluation, files."""
+"""The way of a CRF through a tagger: training, prediction, evaluation.
+
+Its SavedModel is in test_constrained.py.
+"""
 
 import math
 
@@ -6,7 +9,6 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
-from models.served import check_served
 from reference import crf as reference
 
 import keras_tagging
@@ -134,13 +136,3 @@ def test_the_metrics_of_training_are_those_of_evaluate(train_sentences):
     logs = model.fit(train_sentences, epochs=1, verbose=0).history
     assert logs["cross_entropy"] == pytest.approx([start["loss"]], rel=1e-4)
     assert logs["accuracy"] == pytest.approx([np.mean(right)], abs=1e-6)
-
-
-# Files
-
-
-def test_saved_model(model, tmp_path):
-    tagged, rows = model.tag(SENTENCES), model.predict(SENTENCES)
-    best = [[model.tags[k] for k in row.argmax(-1)] for row in rows]
-    assert tagged != best
-    check_served(model, tmp_path / "served", SENTENCES)

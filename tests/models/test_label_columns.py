@@ -220,7 +220,7 @@ def test_the_loss_is_that_of_all_columns(decoder):
     before = values(model)
     model.compile("sgd", loss=model.loss)
     model.optimizer.learning_rate = 1.0
-    model.fit(TRAIN, epochs=1, batch_size=8, verbose=0)
+    model.fit(TRAIN[:8], epochs=1, batch_size=8, verbose=0)
     trained = zip(before, values(model), strict=True)
     for (one, other), weight in zip(trained, model.network.weights, strict=False):
         if weight.trainable:

@@ -197,9 +197,9 @@ def test_swap_learns_them_as_they_are():
     model = keras_tagging.build(
         "lstm-parser", system="swap", nonprojective="lift", **CROSSING_BY_HEART
     )
+    model.beam_width = 3
     model.fit(sentences, epochs=40, verbose=0)
     treated = {"sentences": crossing, "treatment": "learnt as they are"}
     assert model.metadata["nonprojective"] == treated
     assert model.evaluate(sentences, return_dict=True, verbose=0)["las"] == 1
-    model.beam_width = 3
     assert gold(model.parse(sentences)) == gold(sentences)

@@ -26,10 +26,11 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("name", ["pipeline", "onnx-pipeline"])
 def test_the_pipeline_annotates_as_it_did(name):
     load = runtime.load if "onnx" in name else keras_tagging.load
-    found = list(load(SAVED / name).annotate(ANSWERS["text"]))
-    assert [{"tokens": s.tokens, "columns": dict(s.columns)} for s in found] == ANSWERS[
-        "annotated"
-    ]
+    expected, text = ANSWERS["annotated"], ANSWERS["text"]
+    if "onnx" not in name:  # each letter is a step
+        expected, text = expected[:2], text[: text.index(" Have")]
+    found = load(SAVED / name).annotate(text)
+    assert [{"tokens": s.tokens, "columns": dict(s.columns)} for s in found] == expected
 
 
 @pytest.mark.parametrize("suffix", ["keras", "onnx"])
@@ -60,10 +61,8 @@ def test_a_finished_run_is_a_model(tmp_path, capfd):
     model = keras_tagging.load(SAVED / "run")
     kept = json.loads((SAVED / "run" / "metadata.json").read_text())
     assert model.metadata["epochs"] == 1 and kept["architecture"] == "bigru"
-    demo = keras_tagging.load_corpus("demo")
-    scores = model.evaluate(demo.test, return_dict=True, verbose=0)
-    assert scores["accuracy"] == pytest.approx(kept["scores"]["test"]["accuracy"])
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", str(SAVED / "run"), "--corpus", "demo"])
+        main(["evaluate", str(SAVED / "run"), "--corpus", "demo", "--json"])
     assert not end.value.code
-    assert "accuracy" in capfd.readouterr().out
+    accuracy = json.loads(capfd.readouterr().out)["figures"]["accuracy"]
+    assert accuracy == pytest.approx(kept["scores"]["test"]["accuracy"])

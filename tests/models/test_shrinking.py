@@ -67,19 +67,19 @@ def test_half_precision_rounds_the_vectors_alone(model):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.usefixtures("eager")
 def test_parsers_keep_their_trees(parser, tmp_path):
     small = parser.shrink_vectors(2, dtype="float32")
     words = parser.vocabularies["word"]
     assert words[parser.training_words :] == OTHERS
     assert small.vocabularies == parser.vocabularies | {"word": words[:-2]}
     assert small.training_words == parser.training_words
-    known = [Sentence([*OTHERS[:2], *s.tokens], None, {}) for s in TRAIN[:3]]
+    known = [Sentence([*OTHERS[:2], *s.tokens[:1]], None, {}) for s in TRAIN[:9]]
     known = [Sentence(s.tokens, None, {"pos": ["N"] * len(s)}) for s in known]
-    assert small.parse(known) == parser.parse(known)
+    expected = parser.parse(known)
+    assert small.parse(known) == expected
     small.save(tmp_path / "small.keras")
-    assert keras_tagging.load(tmp_path / "small.keras").parse(known) == small.parse(
-        known
-    )
+    assert keras_tagging.load(tmp_path / "small.keras").parse(known) == expected
 
 
 def test_words_to_keep_by_name(model, parser):

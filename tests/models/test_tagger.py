@@ -112,9 +112,9 @@ def test_all_tags_are_given_in_short_slices(tagger, monkeypatch):
 
 
 def test_a_long_sentence_is_neither_cut_nor_refused(tagger):
-    long = ["the", "dog"] * 5000
+    long = ["the", "dog"] * 2500
     (tags,) = tagger.tag([long])
-    assert len(tags) == 10_000
+    assert len(tags) == 5000
 
 
 def test_lists_give_lists_and_generators_give_generators(tagger, monkeypatch):
