@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli.job_tasks import Doubling
+from conftest import computing_once
 from models.parsers import random_parser
 
 import keras_tagging
@@ -49,6 +50,13 @@ def test_results_come_in_order_and_few_items_are_read_ahead(short_slices, tmp_pa
         assert len(set(work.results(iter(numbers)))) == 2
 
 
+@pytest.fixture
+def alone(monkeypatch):
+    """`--jobs 2` has a single process: two are tried above."""
+    own = jobs._processes
+    monkeypatch.setattr(jobs, "_processes", lambda task, count: own(task, 1))
+
+
 @pytest.mark.parametrize(
     "odd, message",
     [
@@ -58,7 +66,7 @@ def test_results_come_in_order_and_few_items_are_read_ahead(short_slices, tmp_pa
         ("reading", "^numbers.txt, line 3: no number$"),
     ],
 )
-def test_errors_come_behind_the_results_before_them(short_slices, odd, message):
+def test_errors_come_behind_the_results_before_them(short_slices, alone, odd, message):
     number, found = None if odd == "reading" else -1, []
     # slices of 2, then 4
     numbers = [0, 1, 2, 3, 4, number, *range(50)]
@@ -152,13 +160,10 @@ def test_tag_writes_the_same(program, run_dir, here, options):
 
 
 @pytest.mark.parametrize("name", ["m.onnx", pytest.param("", marks=pytest.mark.slow)])
-def test_a_real_process_tags_the_same(program, run_dir, name, monkeypatch, tmp_path):
-    """A single one: TensorFlow takes seconds to start, and two are tried above."""
+def test_a_real_process_tags_the_same(program, run_dir, name, alone, tmp_path):
     if name:
         assert program("export", run_dir, tmp_path / name)[0] == 0
         run_dir = tmp_path / name
-    own = jobs._processes
-    monkeypatch.setattr(jobs, "_processes", lambda task, count: own(task, 1))
     expected = program("tag", run_dir, stdin=TEXT)
     assert program("tag", run_dir, "--jobs", 2, stdin=TEXT) == expected
 
@@ -167,13 +172,14 @@ def test_parse_and_annotate_write_the_same(program, here, tmp_path, monkeypatch)
     parser = random_parser("ffn-parser", tags=None)
     parser.save(tmp_path / "parser.keras")
     monkeypatch.setattr(keras_tagging, "load", lambda path: parser)
-    text = "Show me flights\n\nto Boston\nna\u00efve a|b\n"
-    for command, *more in (("parse",), ("annotate", "--input", "conllu")):
-        arguments = (command, tmp_path / "parser.keras", *more)
-        expected = program(*arguments, stdin=text)
-        assert expected[0] == 0 and expected[1].count("\n") > 9
-        assert not here
-        assert program(*arguments, "--jobs", 2, stdin=text) == expected
-        assert len(here) > 1
-        text = expected[1]
-        del here[:]
+    text = "Show flights\n\nto Boston\nna\u00efve a|b\n"
+    with computing_once(parser):
+        for command, *more in (("parse",), ("annotate", "--input", "conllu")):
+            arguments = (command, tmp_path / "parser.keras", *more)
+            expected = program(*arguments, stdin=text)
+            assert expected[0] == 0 and expected[1].count("\n") > 9
+            assert not here
+            assert program(*arguments, "--jobs", 2, stdin=text) == expected
+            assert len(here) > 1
+            text = expected[1]
+            del here[:]

@@ -48,7 +48,7 @@ def training(folder, tmp_path_factory, silently, tiny):
 
     def run(*options):
         out = tmp_path_factory.mktemp("runs") / "run"
-        rate = ["--set", "learning_rate=0.1", "--set", "dropout=0.0"]
+        rate = ["--set", "learning_rate=0.2", "--set", "dropout=0.0"]
         silently(
             "train", "bigru", "--corpus", folder, "--out", out, *tiny, *rate, *options
         )
@@ -59,7 +59,7 @@ def training(folder, tmp_path_factory, silently, tiny):
 
 @pytest.fixture(scope="module")
 def run_of_three(training):
-    return training("--tags", "upos,xpos,feats", "--epochs", 12)
+    return training("--tags", "upos,xpos,feats", "--epochs", 7)
 
 
 @pytest.fixture(scope="module")

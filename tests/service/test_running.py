@@ -62,6 +62,7 @@ def test_killed_workers_lose_no_request(model_files, direct):
                 assert found.status_code == 200, found.text
                 assert found.json()["sentences"][0]["tags"] == expected[i]["tags"]
                 count += 1
+                time.sleep(0.01)
             return count
 
         with ThreadPoolExecutor(6) as pool:
