@@ -187,19 +187,33 @@ def tagger(train_sentences):
     return randomize(model)
 
 
-def trained_once(name, train, tmp_path_factory):
-    """What one process of a run trains, while others that need it wait."""
+def made_once(name, make, tmp_path_factory):
+    """A folder that one process of a run fills, while others that need it wait."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        return train()
-    path = tmp_path_factory.getbasetemp().parent / "trained" / f"{name}.keras"
-    path.parent.mkdir(exist_ok=True)
-    with open(path.with_suffix(".lock"), "w") as lock:
+        folder = tmp_path_factory.mktemp(name)
+        make(folder)
+        return folder
+    folder = tmp_path_factory.getbasetemp().parent / "made" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_suffix(".lock"), "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.exists():
-            model = train()
-            model.save(path)
-            return model
-    return keras_tagging.load(path)
+        lock.seek(0)
+        if not lock.read():
+            make(folder)
+            lock.write("made")
+    return folder
+
+
+def trained_once(name, train, tmp_path_factory):
+    """A model that one process of a run trains."""
+    models = []
+
+    def make(folder):
+        models.append(train())
+        models[0].save(folder / "model.keras")
+
+    folder = made_once(name, make, tmp_path_factory)
+    return models[0] if models else keras_tagging.load(folder / "model.keras")
 
 
 @pytest.fixture(scope="session")

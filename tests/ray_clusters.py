@@ -24,6 +24,8 @@ def cluster():
         from keras_tagging.scale.dataset import imported_ray
 
         ray = imported_ray()
+        # a process that would read the logs
+        patch.setattr("ray._private.node.Node.start_log_monitor", lambda node: None)
         for attempt in range(3):
             try:
                 # "local": else it joins the cluster that another test process started

@@ -36,9 +36,10 @@ def test_finished_run_is_kept(failing, run_dir, corpus_dir):
     assert (run_dir / "model.keras").read_bytes() == before
 
 
-def test_fine_tuning_starts_from_a_run(program, run_dir, tmp_path):
+def test_fine_tuning_starts_from_a_run(program, run_dir, corpus_dir, tmp_path):
     corpus = tmp_path / "new.conll"
-    corpus.write_text("the\tNP[nb]/N\nchat\tNom\n\n" * 5, "utf-8")
+    known, _ = (corpus_dir / "train.conll").read_text("utf-8").split("\n", 1)
+    corpus.write_text(f"{known}\nchat\tNom\n\n" * 5, "utf-8")
     args = ["train", "bigru", "--corpus", corpus, "--init", run_dir, "--epochs", 1]
     args += ["--freeze", "word_embedding", "--set", "learning_rate=0.01"]
     code, out, _ = program(*args, "--out", tmp_path / "out")

@@ -36,6 +36,7 @@ def test_texts_have_a_list_for_each_sentence(annotator, pipeline):
     assert sum(map(len, found["spans"].to_pylist())) > 3
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_saved_pipeline_gives_what_an_exported_one_gives(whole, folder, tmp_path):
     """The first is run by Keras, the second by ONNX Runtime."""
     whole.save(tmp_path)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 import requests
-from conftest import TINY, randomize
+from conftest import TINY, made_once, randomize
 from models.columns import columned
 from models.parsers import random_parser
 from onnx_files.odd import tagger
@@ -23,17 +23,18 @@ from keras_tagging import Pipeline, runtime
 @pytest.fixture(scope="session")
 def model_files(train_sentences, tmp_path_factory):
     """ONNX files by the name of the model."""
-    folder = tmp_path_factory.mktemp("served")
-    made = {
-        "tagger": tagger("bigru", train_sentences, num_layers=1, tables={}),
-        "parser": random_parser("elman-parser", tags=None),
-        "gold": random_parser("elman-parser"),
-    }
-    files = {}
-    for name, model in made.items():
-        files[name] = folder / f"{name}.onnx"
-        model.export(files[name], format="onnx")
-    return files
+
+    def make(folder):
+        made = {
+            "tagger": tagger("bigru", train_sentences, num_layers=1, tables={}),
+            "parser": random_parser("elman-parser", tags=None),
+            "gold": random_parser("elman-parser"),
+        }
+        for name, model in made.items():
+            model.export(folder / f"{name}.onnx", format="onnx")
+
+    folder = made_once("served", make, tmp_path_factory)
+    return {name: folder / f"{name}.onnx" for name in ("tagger", "parser", "gold")}
 
 
 @pytest.fixture(scope="session")
@@ -95,23 +96,24 @@ def service(model_files):
 @pytest.fixture(scope="session")
 def folder(train_sentences, tmp_path_factory):
     """A pipeline of ONNX files."""
-    labels = keras_tagging.build("bigru", **TINY, tags=("upos", "xpos", "lemma"))
-    sentences = columned(train_sentences)
-    for sentence in sentences:
-        sentence.columns["lemma"] = [w[:-1].lower() or w for w in sentence.tokens]
-        sentence.columns["ner"] = [f"B-{tag}" for tag in sentence.columns["pos"]]
-    labels.adapt(sentences)
-    entities = keras_tagging.build("bigru", **TINY, tags="ner", columns=("pos",))
-    entities.adapt(sentences)
-    segmenter = keras_tagging.build("segmenter", **SEGMENTER)
-    segmenter.adapt(sentences_of("english"))
-    path = tmp_path_factory.mktemp("pipeline")
-    parser = random_parser(tags="pos")
-    models = segmenter, randomize(labels), parser
-    pipeline = Pipeline(*models, entities=randomize(entities))
-    pipeline.metadata = {"corpus": {"name": "ud-en-ewt", "language": "en"}}
-    pipeline.export(path, format="onnx")
-    return path
+
+    def make(path):
+        labels = keras_tagging.build("bigru", **TINY, tags=("upos", "xpos", "lemma"))
+        sentences = columned(train_sentences)
+        for sentence in sentences:
+            sentence.columns["lemma"] = [w[:-1].lower() or w for w in sentence.tokens]
+            sentence.columns["ner"] = [f"B-{tag}" for tag in sentence.columns["pos"]]
+        labels.adapt(sentences)
+        entities = keras_tagging.build("bigru", **TINY, tags="ner", columns=("pos",))
+        entities.adapt(sentences)
+        segmenter = keras_tagging.build("segmenter", **SEGMENTER)
+        segmenter.adapt(sentences_of("english"))
+        models = segmenter, randomize(labels), random_parser(tags="pos")
+        pipeline = Pipeline(*models, entities=randomize(entities))
+        pipeline.metadata = {"corpus": {"name": "ud-en-ewt", "language": "en"}}
+        pipeline.export(path / "whole", format="onnx")
+
+    return made_once("pipeline", make, tmp_path_factory) / "whole"
 
 
 @pytest.fixture(scope="session")
