@@ -193,6 +193,10 @@ def width(cell):
     return FEATURES + len(cell.reads) * UNITS
 
 
+#: of cells that get random weights, for which Keras needs not draw others
+ZEROS = {"kernel_initializer": "zeros", "recurrent_initializer": "zeros"}
+
+
 def make(case, **settings):
     """The unbuilt cell of a case, which expects what it reads of other layers."""
     if issubclass(case.cell_class, LayeredCell):

@@ -15,6 +15,7 @@ from cells.cases import (
     LENGTHS,
     MASK,
     UNITS,
+    ZEROS,
     after_step,
     build,
     expected_run,
@@ -54,16 +55,16 @@ SEQUENCES = {"return_sequences": True, "zero_output_for_mask": True}
 @cache
 def random_cell(name):
     """The built cell of a case. It is shared: read it only."""
-    return build(make(CASES[name]))
+    return build(make(CASES[name], **ZEROS))
 
 
 @pytest.fixture(scope="module")
 def compiled_steps():
-    """Output and states of every case after one step, from one compiled model."""
+    """Output and states of each case after one step, from one compiled model."""
     inputs = keras.Input(STEP_INPUTS.shape[1:])
     states = [keras.Input((UNITS,)), keras.Input((UNITS,))]
     outputs = {}
-    for name in CASES:
+    for name in SOME:
         cell = random_cell(name)
         own = states[: len(state_sizes(cell))]
         output, new_states = cell(inputs[:, : width(cell)], own)
@@ -95,7 +96,7 @@ def test_step_equals_the_papers_equations(name):
 
 
 @pytest.mark.one_backend
-@EVERY
+@EVERY_WEIGHT
 def test_compiled_step_equals_the_papers_equations(name, compiled_steps):
     output, *states = compiled_steps[name]
     np.testing.assert_array_equal(output, states[0])
@@ -123,7 +124,7 @@ def test_a_state_may_be_a_bare_tensor(name):
 @pytest.mark.one_backend
 @EVERY
 def test_without_bias(name):
-    cell = build(make(CASES[name], use_bias=False))
+    cell = build(make(CASES[name], use_bias=False, **ZEROS))
     weights = named_weights(cell)
     assert not [key for key in weights if "bias" in key]
     check_step(name, step_of(cell), weights)
@@ -135,18 +136,20 @@ def test_activations_are_used(name):
     settings = {"activation": "relu", "recurrent_activation": "hard_sigmoid"}
     if CASES[name].cell_class in (ElmanCell, FeedForwardCell):  # which have the ReLU
         settings["activation"] = "tanh"
-    cell = build(make(CASES[name], **settings))
+    cell = build(make(CASES[name], **settings, **ZEROS))
     check_step(name, step_of(cell), named_weights(cell), 1e-4, **settings)
 
 
-def outputs_of_sequences(make_layer, cases=CASES):
+def outputs_of_sequences(make_layer):
     """By case: the outputs and states of a layer with its cell on padded sentences.
 
     One set of weights serves all layers, and both directions of a bidirectional one.
     """
     layers = {}
-    for name, case in cases.items():
-        layers[name] = layer = make_layer(make(case), return_state=True, **SEQUENCES)
+    for name, case in SOME.items():
+        layers[name] = layer = make_layer(
+            make(case, **ZEROS), return_state=True, **SEQUENCES
+        )
         layer.build((None, None, width(random_cell(name))))
         forward = getattr(layer, "forward_layer", layer)
         for one in {forward, getattr(layer, "backward_layer", forward)}:
@@ -177,7 +180,7 @@ def stock():
     def both_ways(cell, **options):
         return keras.layers.Bidirectional(keras.layers.RNN(cell, **options))
 
-    return outputs_of_sequences(both_ways, SOME)
+    return outputs_of_sequences(both_ways)
 
 
 # JAX compiles the loops of the stock layers for minutes: see `make test-slow`.
@@ -195,7 +198,7 @@ def check_alone(name, outputs, backwards=False):
         assert not outputs[row, length:].any()
 
 
-@EVERY
+@EVERY_WEIGHT
 def test_masked_batch_equals_each_sentence_alone(name, projected):
     found, *_ = projected[name]
     check_alone(name, found)
@@ -235,7 +238,9 @@ def make_unrolled(layer_class):
     masks = keras.Input((STEPS,), dtype="bool")
     layers, outputs = {}, []
     for name, case in SOME.items():
-        layers[name] = layer = layer_class(make(case), unroll=True, **SEQUENCES)
+        layers[name] = layer = layer_class(
+            make(case, **ZEROS), unroll=True, **SEQUENCES
+        )
         outputs.append(layer(inputs[..., : width(layer.cell)], mask=masks))
         randomize(layer, scale=0.5)  # no saturated gates
         if case.cell_class in (ElmanCell, FeedForwardCell):  # no dead unit
@@ -405,7 +410,7 @@ def test_no_two_matrices_start_equal(name, seed):
 @pytest.mark.one_backend
 @EVERY
 def test_mixed_precision(name):
-    cell = build(make(CASES[name], dtype="mixed_bfloat16"))
+    cell = build(make(CASES[name], dtype="mixed_bfloat16", **ZEROS))
     inputs = ops.cast(STEP_INPUTS[:, : width(cell)], "bfloat16")
     states = [ops.cast(state, "bfloat16") for state in random_states(cell)]
     for training in (False, True):

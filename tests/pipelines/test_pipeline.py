@@ -24,8 +24,6 @@ from keras_tagging.models.files import loading
 from keras_tagging.runtime.folder import list_of
 from keras_tagging.utils.atomic import locked
 
-pytestmark = pytest.mark.usefixtures("eagerly")
-
 # the words of sentences with trees, with columns that a tagger learns
 NAMES = ("upos", "lemma")
 WORDS = [s.tokens for s in TREES[:3]]
