@@ -120,7 +120,7 @@ def compare(
     Example:
         >>> import keras_tagging
         >>> corpus = keras_tagging.load_corpus("demo")
-        >>> options = {"units": 4, "num_layers": 1}
+        >>> options = {"units": 4, "num_layers": 1, "suffixes": ()}
         >>> a, b = (keras_tagging.build("bigru", seed=s, **options) for s in (1, 2))
         >>> for model in (a, b):
         ...     model.adapt(corpus.train)  # or fit, for trained models

@@ -68,7 +68,7 @@ class Ensemble(SentenceCalls):
     Example:
         >>> import keras_tagging
         >>> corpus = keras_tagging.load_corpus("demo")
-        >>> small = {"units": 4, "corpus": corpus}
+        >>> small = {"units": 4, "num_layers": 1, "suffixes": (), "corpus": corpus}
         >>> models = [keras_tagging.build("bigru", seed=s, **small) for s in (1, 2)]
         >>> ensemble = keras_tagging.Ensemble(models)
         >>> [[tag]] = ensemble.tag([["flights"]])

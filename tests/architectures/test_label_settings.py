@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conftest import random_sentences
+from conftest import WORDS_ONLY, random_sentences
 from keras import ops
 
 import keras_tagging
@@ -13,9 +13,9 @@ from keras_tagging.models.tagger import tagger
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-SENTENCES = random_sentences(12, 4, longest=6)
+SENTENCES = random_sentences(12, 4, longest=3)
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
-SIZES |= {"seed": 3, "batch_size": 16}
+SIZES |= {"seed": 3, "batch_size": 16, **WORDS_ONLY}
 EPOCHS = {"word_epochs": 2, "label_epochs": 2}
 
 

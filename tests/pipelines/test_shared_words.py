@@ -21,8 +21,6 @@ from keras_tagging.runtime.shared_words import WordIndex, WordTables
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.vectors import WordVectors
 
-pytestmark = pytest.mark.usefixtures("eagerly")
-
 TRAIN = [
     Sentence(s.tokens, s.tags, {"pos": s.columns["pos"], "xpos": s.tags})
     for s in random_sentences(12, 1)
