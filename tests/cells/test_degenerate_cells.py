@@ -1,5 +1,7 @@
 """Settings in which one cell must equal another, simpler one."""
 
+from functools import partial
+
 import keras
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from cells.cases import (
     FEATURES,
     MASK,
     UNITS,
+    ZEROS,
     after_step,
     block,
     build,
@@ -26,6 +29,8 @@ from cells.cases import (
 from keras import ops
 
 from keras_tagging.cells import GRUCell
+
+make = partial(make, **ZEROS)
 
 pytestmark = pytest.mark.one_backend
 
