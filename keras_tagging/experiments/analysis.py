@@ -135,7 +135,7 @@ def analyse(
         >>> from keras_tagging import build, load_corpus
         >>> from keras_tagging.experiments.analysis import analyse
         >>> corpus = load_corpus("demo")
-        >>> model = build("bigru", units=4, num_layers=1, seed=1)
+        >>> model = build("bigru", units=4, num_layers=1, suffixes=(), seed=1)
         >>> model.adapt(corpus.train)
         >>> analysis = analyse(model, corpus.test[:20], corpus.train)
         >>> list(analysis.by_word_frequency["training"])

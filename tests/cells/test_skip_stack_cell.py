@@ -10,6 +10,7 @@ from cells.cases import (
     MASK,
     TIME,
     UNITS,
+    ZEROS,
     make,
     named_weights,
     op_by_op,
@@ -24,13 +25,14 @@ from keras_tagging.cells import GRUCell, SkipStackCell
 OPTIONS = {"return_sequences": True, "zero_output_for_mask": True}
 
 
-def make_cells(name, num_layers=3):
+def make_cells(name, num_layers=3, **options):
     case = CASES[name]
-    return [case.cell_class(UNITS, **case.settings) for _ in range(num_layers)]
+    options = case.settings | options
+    return [case.cell_class(UNITS, **options) for _ in range(num_layers)]
 
 
 def make_layer(name, num_layers=3, features=UNITS):
-    cell = SkipStackCell(make_cells(name, num_layers))
+    cell = SkipStackCell(make_cells(name, num_layers, **ZEROS))
     layer = keras.layers.Bidirectional(keras.layers.RNN(cell, **OPTIONS))
     layer.build((None, TIME, features))
     return randomize(layer, scale=0.5)

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import ZEROS
 from keras import ops
 from onnx_files.odd import session_of
 
@@ -97,7 +98,7 @@ def stacks():
         more = {"num_layers": 2} | more
         settings = architecture(name).settings("fast", **options, **more)
         layer = BidirectionalStack(
-            settings.cell(5, seed=1),
+            settings.cell(5, seed=1, **ZEROS),
             num_layers=settings.network.num_layers,
             merge=settings.network.merge,
             input_layer=settings.network.input_layer,
