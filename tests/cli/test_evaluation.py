@@ -8,7 +8,7 @@ import pytest
 from conftest import WORDS_ONLY, randomize
 
 import keras_tagging
-from keras_tagging import load, load_corpus
+from keras_tagging import load_corpus
 from keras_tagging.data import Sentence, write
 
 pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 def test_evaluate(program, run_dir, corpus_dir):
     sentences = load_corpus(corpus_dir).dev
-    expected = load(run_dir).evaluate(sentences, return_dict=True)
+    expected = keras_tagging.load(run_dir).evaluate(sentences, return_dict=True)
     split = ["--corpus", corpus_dir, "--split", "dev"]
     extra = ["--betas", "0.5,0.01", "--per-tag"]
     _, out, _ = program("evaluate", run_dir, *split, *extra, "--json")
@@ -50,7 +50,7 @@ def test_analyse(program, run_dir, corpus_dir, tmp_path):
     assert code == 0 and "gold tags are unknown to the model" in err
     assert f"Written to {out}" in printed
     sentences = load_corpus(corpus_dir).test
-    expected = load(run_dir).evaluate(sentences, return_dict=True)
+    expected = keras_tagging.load(run_dir).evaluate(sentences, return_dict=True)
     for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
         assert re.search(rf"{name} +{100 * expected[name]:.2f} ", printed)
     assert out.read_text().startswith("<!DOCTYPE html>")
@@ -86,7 +86,7 @@ def models(trained, tmp_path_factory):
     """Two seeds of two taggers: a.1.keras to b.2.keras."""
     folder = tmp_path_factory.mktemp("models")
     for seed, name in enumerate(("a.1", "a.2", "b.1", "b.2"), 1):
-        model = load(trained[0])
+        model = keras_tagging.load(trained[0])
         if seed > 1:
             randomize(model, seed)
         model.save(folder / f"{name}.keras")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from conftest import short
 
-from keras_tagging import load, load_corpus
+import keras_tagging
+from keras_tagging import load_corpus
 from keras_tagging.data import read
 from keras_tagging.data.conllu import as_conllu
 
@@ -79,7 +80,7 @@ def test_train_counts_labels_and_trees(trained_parser, treebank):
 def test_evaluate(program, parser_dir, treebank):
     sentences = load_corpus(treebank).dev
     right = {"uas": 0, "las": 0}
-    trees = load(parser_dir).parse(sentences)
+    trees = keras_tagging.load(parser_dir).parse(sentences)
     words = 0
     for sentence, tree in zip(sentences, trees, strict=True):
         columns = [c[k] for c in (sentence.columns, tree.columns) for k in
@@ -111,7 +112,7 @@ def test_evaluate(program, parser_dir, treebank):
 def test_parse(program, parser_dir, treebank):
     path = treebank / "dev.conllu"
     before = path.read_text().splitlines()
-    model = load(parser_dir)
+    model = keras_tagging.load(parser_dir)
     model.beam_width = 2
     trees = model.parse(list(read(path)))
     heads = [head for tree in trees for head in tree.columns["head"]]
@@ -134,7 +135,7 @@ def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     assert program("train", "ffn-parser", *args)[0] == 0
     assert (tmp_path / "x" / "jackknife.json").exists()
     words = ["She", "left", "."]
-    [tree] = load(tmp_path / "x").parse([words])
+    [tree] = keras_tagging.load(tmp_path / "x").parse([words])
     _, out, _ = program("parse", tmp_path / "x", stdin="She left .\n")
     rows = [line.split("\t") for line in out.splitlines() if line]
     assert [row[1] for row in rows] == words
@@ -149,7 +150,7 @@ def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     run = tmp_path / "x"
     metadata = json.loads((run / "metadata.json").read_text())
     assert metadata["tags"] == {"column": "pos", "from": "its own bigru"}
-    model, gold = load(run), load_corpus(treebank).dev
+    model, gold = keras_tagging.load(run), load_corpus(treebank).dev
     tags = model.tagger.tag([s.tokens for s in gold])
     columns = [s.columns["pos"] for s in gold]
     with_gold = [
@@ -198,7 +199,7 @@ def test_bootstrap(program, failing, treebank, tmp_path, request):
     code, out, _ = program("train", "lstm-parser", *args)
     assert (code, "dependency labels" in out) == (0, True)
     assert f"Starts from {ffn_dir}, gates i, o" in out
-    ffn, [(lstm, _)] = load(ffn_dir), built
+    ffn, [(lstm, _)] = keras_tagging.load(ffn_dir), built
     assert lstm.metadata["bootstrap"]["path"] == str(ffn_dir)
     sentences = ffn.metadata["training_sentences"]
     assert lstm.metadata["bootstrap"]["training_sentences"] == sentences

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from keras_tagging import Sentence, load
+import keras_tagging
+from keras_tagging import Sentence
 from keras_tagging.cli import tasks
 from keras_tagging.cli.tasks import check_supertags, supertags_of
 from keras_tagging.data import read
@@ -63,7 +64,7 @@ def test_single_supertags(program, run_dir, tmp_path):
     args = ["tag", run_dir, "--format", "jsonl", "--output", "candc"]
     code, out, err = program(*args, stdin=JSON)
     assert (code, err) == (0, LEFT_OUT)
-    tags = load(run_dir).tag([TEXTS[0], TEXTS[2]])
+    tags = keras_tagging.load(run_dir).tag([TEXTS[0], TEXTS[2]])
     expected = [
         [[word, "_", tag] for word, tag in zip(words, row, strict=True)]
         for words, row in zip(WORDS, tags, strict=True)
@@ -77,7 +78,7 @@ def test_single_supertags(program, run_dir, tmp_path):
 
 @pytest.mark.parametrize("beta", [0.5, 0.01, 0])
 def test_several_supertags(program, run_dir, beta, monkeypatch):
-    ranked = load(run_dir).tag([TEXTS[0], TEXTS[2]], beta=beta)
+    ranked = keras_tagging.load(run_dir).tag([TEXTS[0], TEXTS[2]], beta=beta)
     args = ["tag", run_dir, "--format", "jsonl", "--beta", beta, "--output"]
     candc = read_rows(program(*args, "candc", stdin=JSON)[1])
     monkeypatch.setattr(tasks, "EASYCCG_TAGS", 5)

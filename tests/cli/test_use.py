@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from keras_tagging import load
+import keras_tagging
 
 pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
@@ -31,13 +31,13 @@ def test_tag_gives_every_token_its_row(program, run_dir, tmp_path, source):
         else:
             blocks.append([])
     assert blocks.pop() == []
-    expected = load(run_dir).tag(ODD_TOKENS)
+    expected = keras_tagging.load(run_dir).tag(ODD_TOKENS)
     pairs = zip(ODD_TOKENS, expected, strict=True)
     assert blocks == [list(zip(*pair, strict=True)) for pair in pairs]
 
 
 def test_tag_other_outputs(program, run_dir):
-    model = load(run_dir)
+    model = keras_tagging.load(run_dir)
     tags = model.tag(ODD_TOKENS)
     ranked = model.tag(ODD_TOKENS, beta=0.2)
     _, out, _ = program("tag", run_dir, "--output", "jsonl", stdin=ODD)
@@ -101,5 +101,5 @@ def test_export(program, run_dir, tmp_path):
     tokens = tf.constant([["Who", "read", "it"]])
     served = serve(tokens=tokens, lengths=tf.constant([3]))
     assert served["top_tags"].shape == (1, 3, 3)
-    [tags] = load(run_dir).tag([["Who", "read", "it"]])
+    [tags] = keras_tagging.load(run_dir).tag([["Who", "read", "it"]])
     assert [tag.decode() for tag in served["tags"].numpy()[0]] == tags
