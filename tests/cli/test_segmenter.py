@@ -7,7 +7,7 @@ from treebanks import FOLDER
 
 pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
-TINY = ["units=4", "character_dim=3", "window=16", "context=8", "min_batches=0"]
+TINY = ["units=4", "character_dim=3", "window=8", "context=8", "min_batches=0"]
 TINY += ["batch_size=999"]
 SETTINGS = [part for pair in TINY for part in ("--set", pair)]
 
