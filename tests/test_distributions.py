@@ -220,17 +220,13 @@ def install(programs, *wanted):
     run(*pip, "install", "--quiet", "--no-deps", "--no-compile", *wanted)
 
 
-# One process runs several commands.
 COMMANDS = """
-import json, sys
+import sys
 from keras_tagging.cli import main
-
 sys.stderr = sys.stdout
-for line in json.loads(sys.argv[1]):
-    try:
-        main(line)
-    except SystemExit as end:
-        print("exit", end.code)
+for line in sys.argv[1:]:
+    try: main(line.split())
+    except SystemExit as end: print("exit", end.code)
 """
 
 
@@ -244,10 +240,9 @@ def test_models_run_without_tensorflow(small, tmp_path):
     assert told.startswith("Do|AUX n't|PART panic|VERB")
     (tmp_path / "two.conllu").write_text(TREE, "utf-8")
     onnx = next(small.parent.rglob("keras_tagging_en/onnx/parser.onnx"))
-    lines = [["evaluate", "en", "--corpus", "two.conllu"], ["corpora"]]
-    lines += [["evaluate", str(onnx), "--corpus", "two.conllu"]]
-    lines += [["export", "en", "served"]]
-    told = run(small / "python", "-c", COMMANDS, json.dumps(lines), cwd=tmp_path)
+    lines = ["evaluate en --corpus two.conllu", "corpora"]
+    lines += [f"evaluate {onnx} --corpus two.conllu", "export en served"]
+    told = run(small / "python", "-c", COMMANDS, *lines, cwd=tmp_path)
     whole, corpora, parser, error, _ = re.split("exit ([02])\n", told)[::2]
     assert re.findall("exit (.)\n", told) == ["0", "0", "0", "2"]
     assert "Words      100.00" in whole and "LAS " in whole

@@ -157,13 +157,15 @@ def loaded_once(known, monkeypatch):
 
     def once(path):
         path = Path(path)
-        file = path / "model.keras" if path.is_dir() else path
-        if not file.is_file():
+        files = path, path / "model.keras", path / "pipeline.json"
+        file = next(filter(Path.is_file, files), None)
+        if file is None:
             return load(path)
         key = file, file.stat().st_mtime_ns
         if key not in models:
             model = load(path)
-            stack.enter_context(computing_once(model))
+            for part in getattr(model, "parts", {"": model}).values():
+                stack.enter_context(computing_once(part))
             models[key] = model, getattr(model, "beam_width", None)
         model, width = models[key]
         if width is not None:

@@ -3,18 +3,17 @@
 import json
 import random
 import sys
-from contextlib import ExitStack
 from itertools import chain
 
 import pytest
-from conftest import WORDS_ONLY, computing_once
+from conftest import WORDS_ONLY
 
 import keras_tagging
 from keras_tagging.cli.progress import PipelineProgress
 from keras_tagging.data import read
 from keras_tagging.data.sentence import text_of
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
 # form, lemma, UPOS, XPOS, FEATS, head, deprel
 SENTENCES = [
@@ -79,25 +78,10 @@ def trained(treebank, tmp_path_factory, silently):
     return out, silently("train", "pipeline", *args, *SETTINGS)
 
 
-@pytest.fixture(scope="module")
-def pipeline(trained):
-    """To be read, not changed. It computes a batch once."""
-    pipeline = keras_tagging.load(trained[0])
-    with ExitStack() as stack:
-        for part in pipeline.parts.values():
-            stack.enter_context(computing_once(part))
-        yield pipeline
-
-
 @pytest.fixture
-def loaded(monkeypatch, trained, pipeline):
-    """The program loads the pipeline no more: other tests show that it can."""
-    load = keras_tagging.load
-
-    def once(path):
-        return pipeline if path == trained[0] else load(path)
-
-    monkeypatch.setattr(keras_tagging, "load", once)
+def pipeline(trained, loaded_once):
+    """To be read, not changed."""
+    return keras_tagging.load(trained[0])
 
 
 def test_it_trains_all_parts(trained):
@@ -165,7 +149,7 @@ def test_evaluate_starts_from_the_text(trained, treebank, program, pipeline):
     assert figures["tokens"]["precision"] == right / len(tokens[1])
 
 
-def test_annotate_text(trained, program, loaded, tmp_path):
+def test_annotate_text(trained, program, tmp_path):
     text = "Dogs sleep. I don't know!\n\nA cat barks. Wow"
     path = tmp_path / "text"
     path.write_text(text)
@@ -189,7 +173,7 @@ def test_annotate_text(trained, program, loaded, tmp_path):
     assert page.count("<figure>") == page.count("<svg ") == len(lines.splitlines())
 
 
-def test_annotate_tokens(trained, program, loaded):
+def test_annotate_tokens(trained, program):
     options = ["--input", "tokens", "--output", "text"]
     code, printed, _ = program("annotate", trained[0], *options, stdin="a b\nc\n")
     assert code == 0
@@ -197,7 +181,7 @@ def test_annotate_tokens(trained, program, loaded):
     assert words == [["a", "b"], ["c"]]
 
 
-def test_annotate_conllu(trained, treebank, program, loaded):
+def test_annotate_conllu(trained, treebank, program):
     path = treebank / "x-ud-dev.conllu"
     code, printed, _ = program("annotate", trained[0], path, "--input", "conllu")
     assert code == 0
@@ -212,7 +196,7 @@ def test_annotate_conllu(trained, treebank, program, loaded):
     assert again == printed
 
 
-def test_files_become_files(trained, program, loaded, tmp_path):
+def test_files_become_files(trained, program, tmp_path):
     paths = [tmp_path / "one.txt", tmp_path / "two.txt"]
     for path, text in zip(paths, ("A cat. I don't\nDogs bark", "Paris."), strict=True):
         path.write_text(text)
@@ -236,7 +220,7 @@ def test_files_become_files(trained, program, loaded, tmp_path):
     assert one.read_text() == program("annotate", trained[0], paths[0])[1]
 
 
-def test_probabilities(trained, pipeline, program, loaded, failing):
+def test_probabilities(trained, pipeline, program, failing):
     args = ["annotate", trained[0], "--probabilities", "--input", "tokens", "--output"]
     code, printed, _ = program(*args, "jsonl", stdin="Dogs sleep .")
     assert code == 0
@@ -272,7 +256,7 @@ def test_a_single_model_annotates(trained, program):
     assert [line.count("\t") for line in printed.split("\n")[4:7]] == [9] * 3
 
 
-def test_what_annotate_refuses(trained, failing, loaded, tmp_path):
+def test_what_annotate_refuses(trained, failing, tmp_path):
     error = failing("annotate", trained[0], "--output", "spans", stdin="a")
     assert "no tagger with chunk tags" in error
     error = failing("annotate", "none", "--input", "conllu", "--output", "brat")
@@ -361,7 +345,7 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
         assert (f"NER={label}" in row[9]) == (label != "O")
 
 
-def test_export(trained, treebank, program, failing, loaded, tmp_path, monkeypatch):
+def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnx", None)
         # another test of this process may have imported it
