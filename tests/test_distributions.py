@@ -10,7 +10,6 @@ import sysconfig
 import tarfile
 import venv
 import zipfile
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -195,24 +194,15 @@ def small(package, english, tmp_path_factory):
     venv.create(folder, with_pip=False)
     site = sysconfig.get_path("purelib", vars={"base": str(folder)})
     pins = (ROOT / "requirements-runtime.txt").read_text("utf-8")
-    pins = re.findall("^[^#\n]+$", pins, re.M)
-    # pip takes long to copy what is here
-    missing = [pin for pin in pins if not copied(*pin.split("=="), Path(site))]
-    install(folder / "bin", *missing, *package.glob("*.whl"), *english.glob("*.whl"))
+    for name, version in re.findall("^([^#\n]+)==(.+)$", pins, re.M):
+        found = metadata.distribution(name)  # which pip would take long to install
+        assert found.version == version, f"{name} is not that of constraints.txt"
+        for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
+            source = Path(found.locate_file(top))
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, Path(site) / top)
+    install(folder / "bin", *package.glob("*.whl"), *english.glob("*.whl"))
     return folder / "bin"
-
-
-def copied(name, version, site):
-    """Whether our environment has that version, whose files then are there."""
-    with suppress(metadata.PackageNotFoundError):
-        found = metadata.distribution(name)
-        if found.version == version:
-            for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
-                source = Path(found.locate_file(top))
-                copy = shutil.copytree if source.is_dir() else shutil.copy2
-                copy(source, site / top)
-            return True
-    return False
 
 
 def install(programs, *wanted):
