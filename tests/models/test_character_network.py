@@ -40,6 +40,7 @@ def lample(train_sentences):
     sizes |= {"character_embedding_dim": 2, "seed": 1}
     model = keras_tagging.build("bilstm-crf", recipe="paper", **sizes)
     model.adapt(train_sentences)
+    model.run_eagerly = True
     return randomize(model, 5)
 
 

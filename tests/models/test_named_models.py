@@ -24,7 +24,7 @@ from keras_tagging.utils.named_models import find_model, installed_models
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 CARD = {"language": "made-up", "licence": "CC0", "summary": "a tagger for tests"}
-SENTENCES = random_sentences(20, 4, longest=6)
+SENTENCES = random_sentences(20, 4, longest=3)
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ NEW = [
     Sentence(["le", "chat", "barks"], ["D", "Nom", "Verbe"], {"pos": ["a", "b", "c"]}),
 ]
 KINDS = {
-    "softmax": ("bigru", {"tables": True}),
-    "crf": ("bigru", {"decoder": "crf"}),
+    "softmax": ("bigru", {}),
+    "crf": ("bigru", {"decoder": "crf", "tables": True}),
     "i-rnn": ("bigru", {"decoder": "i-rnn"}),
     "characters": ("skip-bilstm", {"characters": 2}),
     "character network": (
