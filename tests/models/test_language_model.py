@@ -57,12 +57,12 @@ def test_a_tagger_learns_words_too(decoder, train_sentences, tmp_path):
     model.adapt(sentences)
     layer = model.network.get_layer("language_model")
     before = [np.array(w) for w in layer.weights]
-    history = model.fit(sentences, epochs=2, verbose=0).history
+    history = model.fit(sentences, epochs=1, verbose=0).history
     for weight, old in zip(layer.weights, before, strict=True):
         assert np.abs(np.array(weight) - old).max() > 0, weight.path
     # the loss of training bears it; the figures of evaluation do not
     plain = keras_tagging.build("bigru", **options)
-    others = plain.fit(sentences, epochs=2, verbose=0).history
+    others = plain.fit(sentences, epochs=1, verbose=0).history
     assert history["loss"][0] > others["loss"][0] + 0.1
     assert history["cross_entropy"][0] == pytest.approx(others["cross_entropy"][0], 0.2)
     model.save(tmp_path / "model.keras")

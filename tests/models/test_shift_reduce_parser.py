@@ -30,7 +30,7 @@ ODD = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d", ""], ["the"] * 
 @pytest.fixture(scope="module")
 def model():
     made = keras_tagging.build("ccg-shift-reduce", **SETTINGS)
-    made.fit(GOLD, epochs=25, verbose=0)
+    made.fit(GOLD, epochs=15, verbose=0)
     return made
 
 
