@@ -1,7 +1,4 @@
-"""The way of a CRF through a tagger: training, prediction, evaluation.
-
-Its SavedModel is in test_constrained.py.
-"""
+"""The way of a CRF through a tagger: training, prediction, evaluation."""
 
 import math
 
