@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import WORDS_ONLY, computing_once, made_once, short
+from hostile.programs import program as run_here
 
 import keras_tagging
 from keras_tagging import cli, load_corpus
@@ -111,15 +112,9 @@ def silently():
     """Runs the program, which must succeed, and gives what it printed."""
 
     def run(*args):
-        printed = io.StringIO()
-        before, sys.stdout = sys.stdout, printed
-        try:
-            with pytest.raises(SystemExit) as caught:
-                cli.main([str(arg) for arg in args])
-        finally:
-            sys.stdout = before
-        assert caught.value.code == 0
-        return printed.getvalue()
+        code, out, err = run_here(*args)
+        assert code == 0, err
+        return out
 
     return run
 

@@ -1,9 +1,8 @@
-import io
-
+from data.test_formats import read_text as sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_tagging.data import Sentence, read
+from keras_tagging.data import Sentence
 from keras_tagging.data.normalisation import to_nfc
 
 MRG = r"""
@@ -27,10 +26,6 @@ sat/VBD ./. ''/''
 
 [ \*/SYM ]
 """
-
-
-def sentences(text, format, **options):
-    return list(read(io.StringIO(text), format, **options))
 
 
 def test_words_of_trees():

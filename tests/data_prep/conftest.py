@@ -10,14 +10,6 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "data_prep"
 
 
-def load_script(name):
-    spec = spec_from_file_location(f"data_prep_{name}", FOLDER / f"{name}.py")
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def samples():
     """The folder of real corpora, where there is one."""
@@ -31,8 +23,12 @@ def run(capsys):
     """`run(script, *arguments)` gives its exit code, output and errors."""
 
     def run_script(name, *arguments):
+        spec = spec_from_file_location(f"data_prep_{name}", FOLDER / f"{name}.py")
+        module = module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
         with pytest.raises(SystemExit) as stopped:
-            load_script(name).main(list(map(str, arguments)))
+            module.main(list(map(str, arguments)))
         told = capsys.readouterr()
         return stopped.value.code, told.out, told.err
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from pickles import Runs
 
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import Sentence
@@ -123,16 +124,6 @@ def test_a_file_for_each_split_is_read(run, tmp_path):
     # atis.py reads what was written, and goes on
     assert run("atis", tmp_path / "out", tmp_path / "atis2", "--full")[0] == 0
     assert load_corpus(tmp_path / "atis2").train == SENTENCES
-
-
-class Runs:
-    """Unpickled, calls a function."""
-
-    def __init__(self, function, *arguments):
-        self.reduced = function, arguments
-
-    def __reduce__(self):
-        return self.reduced
 
 
 @pytest.mark.parametrize(

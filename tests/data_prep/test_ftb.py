@@ -1,8 +1,8 @@
 import pytest
+from data_prep.test_markup import member_of
 
 from keras_tagging import load_corpus
 from keras_tagging.data import CorpusError, Sentence
-from preparing.archives import members
 from preparing.ftb import crabbe_candito, read_ftb, with_common_nouns_lowered
 
 
@@ -138,9 +138,7 @@ catint="">cause</w></w><w catint="N">vent</w></SENT>
 
 
 def sentences(path, text=SENTENCE, **options):
-    path.write_text(text, "utf-8")
-    [member] = members(path, ".xml")
-    return list(read_ftb(member, **options))
+    return list(read_ftb(member_of(path, text.encode()), **options))
 
 
 def test_compounds_are_joined(tmp_path):

@@ -1,8 +1,8 @@
 import pytest
+from data_prep.test_markup import member_of
 
 from keras_tagging import load_corpus
 from keras_tagging.data import CorpusError
-from preparing.archives import members
 from preparing.media import (
     dialogues,
     full_and_relaxed,
@@ -150,19 +150,14 @@ SEMANTIZER = """<?xml version="1.0" encoding="ISO-8859-1"?>
 </Section></Episode></Trans>"""
 
 
-def member_of(path, text):
-    path.write_bytes(text.encode("latin-1"))
-    return next(members(path, ".xml"))
-
-
 @pytest.fixture
 def official_file(tmp_path):
-    return member_of(tmp_path / "media_lot1.xml", OFFICIAL)
+    return member_of(tmp_path / "media_lot1.xml", OFFICIAL.encode("latin-1"))
 
 
 @pytest.fixture
 def semantizer_file(tmp_path):
-    return member_of(tmp_path / "70_HC.xml", SEMANTIZER)
+    return member_of(tmp_path / "70_HC.xml", SEMANTIZER.encode("latin-1"))
 
 
 WORDS = ["à", "Aix", "sur", "mer", "Nice", "et", "l'", "autre"]
@@ -258,7 +253,7 @@ def test_malformed_files_are_told(tmp_path, name, old, new, line, message):
         "a.xml": (OFFICIAL, read_media, [[], ["oui"]]),
         "a_HC.xml": (SEMANTIZER, read_test2, [[]]),
     }[name]
-    member = member_of(tmp_path / name, text.replace(old, new))
+    member = member_of(tmp_path / name, text.replace(old, new).encode("latin-1"))
     with pytest.raises(CorpusError) as caught:
         list(read(member))
     assert str(caught.value).startswith(f"{member.name}:{line}: {message}")

@@ -83,15 +83,12 @@ def stanford(tmp_path):
     return folder
 
 
-PARSING = {"train": list(range(2, 22)), "dev": [22], "test": [23]}
-
-
 @pytest.mark.parametrize("escapes", [[], ["--keep-escapes"]])
 def test_parsing(stanford, tmp_path, run, escapes):
     out = tmp_path / "out"
     code, told, _ = run("ptb", stanford, out, "--task", "parsing", *escapes)
     assert code == 0
-    assert splits(out) == PARSING
+    assert splits(out) == {"train": [*range(2, 22)], "dev": [22], "test": [23]}
     assert "warning" not in told
     sentence = next(read(out / "test.conllu", "conllu", tag="xpos", trees=True))
     assert sentence.tokens == ["wsj_2301", "sees", "-LRB-" if escapes else "("]

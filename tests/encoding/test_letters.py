@@ -15,7 +15,6 @@ from keras_tagging.encoding.tokens_to_ids import TokenFeatures, without_middle
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 MOST = 9
-ONLY = {"words": False, "suffixes": (), "capitals": False}
 
 
 def adapted(tokens=TOKENS, letters=MOST, **options):
@@ -71,7 +70,7 @@ def test_every_code_point_is_one_character():
     points += [chr(i) for i in (0xFEFF, 0xFFFD, 0xFFFE, 0xFFFF, 0x10FFFF, 0x1F468)]
     tokens = [to_nfc(f"{p}a{p}" if i % 2 else p) for i, p in enumerate(points)]
     assert any(len(unicodedata.normalize("NFD", token)) > 3 for token in tokens)
-    features = adapted(tokens, **ONLY)
+    features = adapted(tokens, words=False, suffixes=(), capitals=False)
     found = features.encode({"tokens": tokens})
     assert spelled(features, found) == [read(token) for token in tokens]
 

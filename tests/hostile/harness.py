@@ -21,13 +21,6 @@ def run_code(what):
     ran.append(what)
 
 
-class Gadget:
-    """Runs code when it is unpickled."""
-
-    def __reduce__(self):
-        return run_code, ("a pickle",)
-
-
 class Stream(io.BytesIO):
     name = NAME
 

@@ -75,8 +75,3 @@ def refused(path, content=None):
     assert len(message) < 500 + len(str(path))
     assert message.endswith("from where it was saved, or train the model again")
     return message
-
-
-def written(path, content):
-    path.write_bytes(content)
-    return path

@@ -12,6 +12,7 @@ import zipfile
 
 import pytest
 from hostile.harness import ROUNDS, within
+from vectors.examples import write
 
 from keras_tagging.data import CorpusError
 from preparing import limits
@@ -50,11 +51,6 @@ def zip_of(path, files=FILES):
     return path
 
 
-def gz_of(path):
-    path.write_bytes(gzip.compress(text_of(0)))
-    return path
-
-
 def opened(found):
     """The contents of members by their names."""
     result = {}
@@ -74,7 +70,7 @@ KINDS = {
     "corpus.tar.bz2": (tar_of, 30),
     "corpus.tar.xz": (tar_of, 30),
     "corpus.zip": (zip_of, 60),
-    "corpus.conll.gz": (gz_of, 40),
+    "corpus.conll.gz": (lambda path: write(path, gzip.compress(text_of(0))), 40),
 }
 
 

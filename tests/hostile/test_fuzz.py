@@ -20,16 +20,18 @@ from data.test_readers import RENDER
 from hostile import text_seeds as seeds
 from hostile.harness import (
     ROUNDS,
-    Gadget,
     Stream,
     check_reading,
     check_written,
     refused,
+    run_code,
     within,
 )
 from hostile.mutations import MARKS, VALUES, mutate, mutate_json, mutate_value
 from hostile.onnx_files import check_believed, files, mutate_file
 from hostile.saved_models import archived, members, whole
+from pickles import Runs
+from vectors.examples import write
 
 import keras_tagging
 from keras_tagging import Sentence, load_corpus, runtime
@@ -64,11 +66,6 @@ class Target:
     mutate: Callable = mutate
     count: int = 14
     limits: tuple = (8, 256)
-
-
-def written(name, data):
-    Path(name).write_bytes(data)
-    return name
 
 
 def trying(function):
@@ -183,8 +180,8 @@ def mutate_config(rng, known):
 
 
 def check_model(data):
-    written("gadget.kv", pickle.dumps(Gadget(), 4))
-    model = keras_tagging.load(written("input.keras", data))
+    write(Path("gadget.kv"), pickle.dumps(Runs(run_code, "a pickle"), 4))
+    model = keras_tagging.load(write(Path("input.keras"), data))
     if model.network is not None:
         [tags] = model.tag([["the", "dog"]])
         assert len(tags) == 2 and all(isinstance(tag, str) for tag in tags)
@@ -198,13 +195,13 @@ def pipelines():
 
 
 def check_pipeline(data):
-    written("input.pipeline/pipeline.json", data)
+    write(Path("input.pipeline/pipeline.json"), data)
     pipeline = keras_tagging.load("input.pipeline")
     assert list(pipeline.parts) == ["tagger"] and isinstance(pipeline.metadata, dict)
 
 
 def check_onnx(data):
-    model = runtime.load(written("input.onnx", data), threads=1)
+    model = runtime.load(write(Path("input.onnx"), data), threads=1)
     check_believed(data)
     if model.kind == "segmenter":
         assert all(all(s.tokens) for s in model.segment("The dog barks.\n\n1984 É"))

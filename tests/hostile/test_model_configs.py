@@ -4,7 +4,8 @@ import resource
 
 import keras
 import pytest
-from hostile.saved_models import changed, refused, whole, written
+from hostile.saved_models import changed, refused, whole
+from vectors.examples import write
 
 import keras_tagging
 from keras_tagging.utils import limits
@@ -89,10 +90,10 @@ def test_weights_that_the_file_does_not_have_take_no_memory(tmp_path, name):
     def change(content):
         content["config"]["settings"] |= LARGE[name]
 
-    path = written(tmp_path / "model.keras", changed(whole(name), change))
+    path = write(tmp_path / "model.keras", changed(whole(name), change))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for load in (keras_tagging.load, keras.saving.load_model):
         with pytest.raises(ValueError, match="the settings ask for .* weights, but at"):
             load(path)
-    keras_tagging.load(written(tmp_path / "sound.keras", whole(name)))
+    keras_tagging.load(write(tmp_path / "sound.keras", whole(name)))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**19  # KB

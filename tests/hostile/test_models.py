@@ -20,9 +20,10 @@ from hostile.saved_models import (
     members,
     refused,
     whole,
-    written,
 )
 from models.parsers import TINY as SMALL
+from pickles import Runs
+from vectors.examples import write
 
 import keras_tagging
 from keras_tagging import cli
@@ -30,16 +31,6 @@ from keras_tagging.models.files.checks import CONFIG, WEIGHTS
 from keras_tagging.utils import limits
 
 pytestmark = pytest.mark.usefixtures("eagerly")
-
-
-class Payload:
-    """A pickle that makes a file when it is loaded."""
-
-    def __init__(self, marker):
-        self.marker = marker
-
-    def __reduce__(self):
-        return Path.touch, (self.marker,)
 
 
 # A file that names another one
@@ -62,7 +53,7 @@ def naming(path, setting="embeddings", own=False, vocabularies=False):
 def payload(tmp_path):
     """A pickle that would make a file `ran`, and that file."""
     marker = tmp_path / "ran"
-    content = pickle.dumps(Payload(marker), protocol=4)
+    content = pickle.dumps(Runs(Path.touch, marker), protocol=4)
     assert content[0] == 0x80
     return content, marker
 
@@ -192,14 +183,14 @@ def test_what_is_whole_is_loaded_also_when_recompressed(tmp_path, kind):
 def test_every_flipped_byte_is_found_or_changes_nothing(tmp_path):
     """Bytes of the archive that mean nothing, such as dates, may be any."""
     content = whole("tagger")
-    expected = keras_tagging.load(written(tmp_path / "whole.keras", content))
+    expected = keras_tagging.load(write(tmp_path / "whole.keras", content))
     rng = np.random.default_rng(1)
     ends = range(len(content) - 400, len(content), 23)  # the directory
     found = 0
     for place in [*rng.integers(0, len(content), 12).tolist(), *ends]:
         flipped = bytearray(content)
         flipped[place] ^= 1 << int(rng.integers(8))
-        path = written(tmp_path / "model.keras", bytes(flipped))
+        path = write(tmp_path / "model.keras", bytes(flipped))
         try:
             model = keras_tagging.load(path)
         except ValueError:

@@ -9,6 +9,7 @@ import time
 import tracemalloc
 
 import pytest
+from data.test_columns import read_all, skipping
 from data.test_readers import RENDER
 from hostile.harness import within
 
@@ -37,18 +38,6 @@ def corpus(format, words):
         return RENDER[format]([([word], ["N"]) for word in words])
     header = "token,tag\n" if format == "csv" else ""
     return header + "".join(ONE[format].format(w, i) for i, w in enumerate(words))
-
-
-def read_all(text, format, **options):
-    data = text if isinstance(text, bytes) else text.encode()
-    return list(read(io.BytesIO(data), format, **options))
-
-
-def skipping(text, format, **options):
-    """What is read, and the messages for what is not."""
-    messages = []
-    found = read_all(text, format, errors="skip", skipped=messages, **options)
-    return [sentence.tokens for sentence in found], messages
 
 
 # The ends of lines

@@ -13,6 +13,7 @@ from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import save_facebook_model
 from hostile.harness import ROUNDS, within
 from hostile.mutations import mutate
+from pickles import Runs
 from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
 # `build` imports Keras and TensorFlow, which is not to happen while memory is limited
@@ -127,23 +128,13 @@ def test_damaged_files(kind, tmp_path):
 # Pickles
 
 
-class Payload:
-    """Leaves a folder where it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return os.mkdir, (self.path,)
-
-
 @pytest.fixture(params=["v.kv", "v.gz", "v.bz2"])
 def payload(request, tmp_path, monkeypatch):
     """A file of vectors that leaves a folder; gensim must not even see it."""
     monkeypatch.setattr(KeyedVectors, "load", None)
     path = tmp_path / request.param
     compress = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
-    yield write(path, compress(pickle.dumps(Payload(str(tmp_path / "ran")))))
+    yield write(path, compress(pickle.dumps(Runs(os.mkdir, tmp_path / "ran"))))
     assert not (tmp_path / "ran").exists()
 
 
@@ -163,7 +154,7 @@ def test_build_refuses_pickles(keyword, payload):
 
 
 def test_pickles_that_are_trusted(tmp_path):
-    path = write(tmp_path / "v.kv", pickle.dumps(Payload(str(tmp_path / "ran"))))
+    path = write(tmp_path / "v.kv", pickle.dumps(Runs(os.mkdir, tmp_path / "ran")))
     with pytest.raises(ValueError, match="v.kv: gensim cannot load it"):
         load_vectors(path, allow_pickle=True)
     assert (tmp_path / "ran").exists()

@@ -1,5 +1,6 @@
 """The words of multiword tokens."""
 
+import itertools
 import re
 
 import pytest
@@ -58,8 +59,6 @@ def test_words(analyses, token, words):
 
 def test_no_rule_gives_an_empty_word():
     """Rules of random analyses, tried on all short strings."""
-    import itertools
-
     strings = ["".join(x) for n in (1, 2, 3) for x in itertools.product("ab", repeat=n)]
     every = [f"{t}={a} {b}" for t in strings for a in strings[:6] for b in strings[:6]]
     split = splitter(every)

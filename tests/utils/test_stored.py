@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from pickles import Runs
 
 from keras_tagging.utils.stored import StoredArrays, read_object
 
@@ -64,14 +65,9 @@ def test_an_array_is_not_larger_than_its_bytes(tmp_path, shape, data, descr, par
         arrays["a"]
 
 
-class Runs:
-    def __reduce__(self):
-        return os.mkdir, ("it-ran",)
-
-
 def test_nothing_is_unpickled(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    np.savez("x.npz", a=np.array([Runs()], object))
+    np.savez("x.npz", a=np.array([Runs(os.mkdir, "it-ran")], object))
     with StoredArrays(tmp_path / "x.npz") as arrays:
         with pytest.raises(ValueError, match="no array of numbers"):
             arrays["a"]
