@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from data.test_formats import read_text
 
 from keras_tagging.cli.tasks import filled
-from keras_tagging.data import Sentence, read
+from keras_tagging.data import Sentence
 
 pytestmark = pytest.mark.usefixtures("eagerly", "loaded_once")
 
@@ -116,7 +117,7 @@ def test_every_column_is_filled_without_conllu(name, own):
     assert [row.split("\t") for row in rows] == expected
 
 
-def test_one_column_fills_its_own(program, failing, folder, run_of_one, tmp_path):
+def test_one_column_fills_its_own(program, failing, folder, run_of_one):
     """That of training, unless another one is named."""
     args = ["--output", "conllu"]
     _, out, _ = program("tag", run_of_one, *args, stdin=treebank(blank=True))
@@ -130,17 +131,11 @@ def test_one_column_fills_its_own(program, failing, folder, run_of_one, tmp_path
     _, other, _ = program(
         "tag", run_of_one, *args, "--column", "feats", stdin=treebank(blank=True)
     )
-    [first, *_], [own, *_] = (read_text(tmp_path, text) for text in (other, out))
+    [first, *_], [own, *_] = (read_text(text, "conllu") for text in (other, out))
     assert first.columns["feats"] == own.columns["xpos"]
     assert "unknown column of CoNLL-U 'chunk'" in failing(
         "tag", run_of_one, *args, "--column", "chunk", stdin="a\n"
     )
-
-
-def read_text(tmp_path, text):
-    path = tmp_path / "text.conllu"
-    path.write_text(text, "utf-8")
-    return list(read(path, "conllu"))
 
 
 def test_other_outputs(program, run_of_three):

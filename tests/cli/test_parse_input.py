@@ -9,16 +9,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from data.test_conllu import line as row
 
 from keras_tagging import Parser
 from keras_tagging.cli.loading import Lines, with_columns
 from keras_tagging.data import Sentence
-
-
-def row(number, form, head="_", deprel="_", xpos="X"):
-    cells = [number, form, "l", "U", xpos, "F=1", head, deprel, "0:r", "M=a b"]
-    return "\t".join(cells) + "\n"
-
 
 TWO = row("1", "a", "2", "det") + row("2", "b\u00e9", "0", "root") + "\n"
 CONLLU = {

@@ -5,7 +5,10 @@ import io
 import sys
 
 import pytest
+from conftest import TINY, WORDS_ONLY, random_sentences
 
+import keras_tagging
+from keras_tagging import cli
 from keras_tagging.cli import output
 from keras_tagging.cli.progress import Source, applied, epoch_bars
 from keras_tagging.data import read
@@ -74,8 +77,6 @@ def test_the_share_of_a_file(streams, tmp_path, suffix):
 
 def test_tag_shows_it(streams, run_dir, tmp_path):
     """And the output is the same."""
-    from keras_tagging import cli
-
     path = tmp_path / "x.txt"
     path.write_text("She reads the book .\n" * 3)
     found = []
@@ -91,10 +92,6 @@ def test_tag_shows_it(streams, run_dir, tmp_path):
 
 def test_inside_an_epoch(streams):
     """The estimate of an epoch is on standard error, its line on standard output."""
-    from conftest import TINY, WORDS_ONLY, random_sentences
-
-    import keras_tagging
-
     terminal = streams(False, True)
     model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
     model.run_eagerly = True

@@ -85,6 +85,7 @@ def test_conll_columns():
     assert sentence.tokens == ["New York", " is"]
     assert read_text("a\nb\n")[0].tags is None
     assert read_text("a b\n", tag_column=None)[0].tags is None
+    assert read_text("# 1\tB\na\tI\n", comments=False)[0].tokens == ["# 1", "a"]
     with pytest.raises(CorpusError, match="tag_column=2, but the rows have 2 columns"):
         read_text("a b\n", tag_column=2, errors="skip", skipped=[])
 
@@ -101,11 +102,6 @@ def test_conll_columns():
 )
 def test_comments_and_hash_tokens(content, tokens):
     assert [s.tokens for s in read_text(content)] == tokens
-
-
-def test_comments_can_be_switched_off():
-    [sentence] = read_text("# 1\tB\na\tI\n", comments=False)
-    assert sentence.tokens == ["# 1", "a"]
 
 
 def test_pos_columns_and_extras():

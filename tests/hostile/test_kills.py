@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import zipfile
 
 import h5py
 import keras
@@ -14,7 +13,8 @@ import numpy as np
 import pytest
 from conftest import TINY as SIZES
 from hostile.kills import content, kill_points
-from hostile.programs import TINY, program, write_corpus
+from hostile.programs import TINY, program
+from hostile.saved_models import members
 
 import keras_tagging
 from keras_tagging import Sentence, load_corpus
@@ -28,23 +28,12 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 FINISHED = {"model.keras", "metadata.json", "training.csv"}
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    return write_corpus(tmp_path_factory.mktemp("corpora") / "c")
-
-
 def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
 def metadata(folder):
     return json.loads((folder / "metadata.json").read_text())
-
-
-def member(path, name):
-    """The bytes of a part of a `.keras` file."""
-    with zipfile.ZipFile(path) as archive:
-        return archive.read(name)
 
 
 def weights(path):
@@ -55,7 +44,7 @@ def weights(path):
         if hasattr(item, "shape"):
             arrays[name] = item[()]
 
-    with h5py.File(io.BytesIO(member(path, "model.weights.h5"))) as file:
+    with h5py.File(io.BytesIO(members(path.read_bytes())["model.weights.h5"])) as file:
         file.visititems(add)
     return arrays
 
@@ -119,7 +108,8 @@ def test_a_model_never_stands_beside_the_metadata_of_another(tmp_path):
         models[1].save(out / "model.keras")
     seen = []
     for folder in killed:
-        config = json.loads(member(folder / "model.keras", "config.json"))
+        saved = members((folder / "model.keras").read_bytes())
+        config = json.loads(saved["config.json"])
         seen.append(config["config"]["seed"])
         if (folder / "metadata.json").exists():
             assert metadata(folder)["seed"] == seen[-1]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import TINY as SIZES
 from conftest import random_sentences
-from hostile.programs import TINY, failing, write_corpus
+from hostile.programs import TINY, program
 
 import keras_tagging
 from keras_tagging.training.resume import Resume
@@ -20,11 +20,6 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 
 TRAIN, DEV = random_sentences(12, 1), random_sentences(6, 2)
 EPOCHS = 3
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    return write_corpus(tmp_path_factory.mktemp("corpora") / "c")
 
 
 def built():
@@ -196,10 +191,11 @@ def test_a_full_disk_is_one_line(corpus, tmp_path, monkeypatch):
 
     monkeypatch.setattr(np, "savez", full)
     out = tmp_path / "run"
-    told = failing("train", "bigru", "--corpus", corpus, "--out", out, *TINY)
-    assert told.endswith(
+    run = program("train", "bigru", "--corpus", corpus, "--out", out, *TINY)
+    assert run[0] == 2 and run[2].startswith("keras-tagging: error: ")
+    assert run[2].count("\n") == 1 and run[2].endswith(
         "No space left on device: free some space and repeat the command; it was "
-        f"writing: '{out / 'resume.npz'}'"
+        f"writing: '{out / 'resume.npz'}'\n"
     )
     assert not (out / ".lock").exists()
 

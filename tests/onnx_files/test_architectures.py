@@ -2,10 +2,10 @@
 
 import pytest
 from conftest import WORDS_ONLY, random_sentences
-from onnx_files.odd import assert_same, request, sentences, tagger
+from onnx_files.odd import assert_same, exported, request, sentences, tagger
 from selection import slow_but
 
-from keras_tagging import Sentence, runtime
+from keras_tagging import Sentence
 from keras_tagging.architectures import TAGGERS
 from keras_tagging.metrics import is_consistent
 
@@ -54,11 +54,6 @@ def eager(model):
     """It predicts for a batch or two, which is less work than a graph."""
     model.run_eagerly = True
     return model
-
-
-def exported(model, tmp_path):
-    model.export(tmp_path / "tagger.onnx", format="onnx")
-    return runtime.load(tmp_path / "tagger.onnx")
 
 
 @pytest.mark.parametrize("name, options", [*EVERY, LETTERS])

@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.parsers import DEV, EMPTY, random_parser
+from onnx_files.odd import exported
 
 import keras_tagging
-from keras_tagging import Ensemble, Sentence, runtime
+from keras_tagging import Ensemble, Sentence
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 SENTENCES = [*random_sentences(9, 1), Sentence([], [], {"pos": []})]
-
-
-def exported(model, tmp_path):
-    model.export(tmp_path / "ensemble.onnx")
-    return runtime.load(tmp_path / "ensemble.onnx")
 
 
 def test_taggers(tmp_path):

@@ -4,10 +4,9 @@ import numpy as np
 import onnx
 import pytest
 from models.parsers import CROSSING, DEV, EMPTY, TRAIN, build, random_parser
-from onnx_files.odd import request, sentences
+from onnx_files.odd import exported, request, sentences
 from selection import slow_but
 
-from keras_tagging import runtime
 from keras_tagging.architectures import PARSERS
 from keras_tagging.data.trees import SEPARATOR
 
@@ -39,11 +38,6 @@ CASES = {
 IN_CI = ("gru-parser", "letters", "swap, beam", "core", "skips")
 
 
-def exported(model, tmp_path):
-    model.export(tmp_path / "parser.onnx", format="onnx")
-    return runtime.load(tmp_path / "parser.onnx")
-
-
 @pytest.mark.parametrize("case", slow_but(IN_CI, CASES))
 def test_every_parser(case, tmp_path):
     name, options = CASES[case]
@@ -60,7 +54,7 @@ def test_every_parser(case, tmp_path):
     if case == "gru-parser":
         check_batches_with_junk_in_the_padding(found, expected)
     if case == "core":  # each operation of a step costs more than its numbers do
-        graph = onnx.load(tmp_path / "parser.onnx").graph
+        graph = onnx.load(tmp_path / "model.onnx").graph
         [loop] = (node for node in graph.node if node.op_type == "Loop")
         assert len(loop.attribute[0].g.node) <= 54
 
