@@ -1,7 +1,7 @@
 import pytest
 
 from keras_tagging.ccg import Derivation, Leaf, Node
-from keras_tagging.ccg.auto import escaped, in_text, unescaped
+from keras_tagging.ccg.auto import escaped, unescaped
 from keras_tagging.data import read
 
 
@@ -28,8 +28,3 @@ def test_words_become_fields_and_words_again(word, field, tmp_path):
 def test_other_white_space_is_a_blank_and_nothing_is_an_underscore():
     assert unescaped(escaped("a\tb\nc\u2028d\x0be")) == "a b c d e"
     assert escaped("") == "_"
-
-
-def test_words_of_a_treebank_in_a_text():
-    words = ["-LRB-", r"1\/2", r"\*\*", "f-LRB-x-RRB-", "a\\b", "10\u00a0000"]
-    assert [*map(in_text, words)] == ["(", "1/2", "**", "f(x)", "a\\b", "10 000"]

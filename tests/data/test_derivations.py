@@ -45,13 +45,13 @@ def test_normal_forms():
 
 
 def test_words_as_raw_text_has_them():
-    words = ["-LRB-", r"1\/2", r"\*", "f-LRB-x-RRB-", "cat"]
+    words = ["-LRB-", r"1\/2", r"\*\*", "f-LRB-x-RRB-", "a\\b", "10\u00a0000"]
     nodes = " ".join(f"(<L N NN NN {word} N>)" for word in words)
-    text = f"(<T N 0 5> {nodes} )\n"
+    text = f"(<T N 0 6> {nodes} )\n"
     [as_it_is] = read(io.StringIO(text), "auto")
     [sentence] = read(io.StringIO(text), "auto", unescape=True)
     assert as_it_is.tokens == words
-    assert sentence.tokens == ["(", "1/2", "*", "f(x)", "cat"]
+    assert sentence.tokens == ["(", "1/2", "**", "f(x)", "a\\b", "10 000"]
     assert sentence.derivation == as_it_is.derivation
     assert sentence.derivation.auto() == text
 

@@ -143,7 +143,8 @@ def test_the_command_writes_every_form(served, found, tmp_path, capsys):
         assert program("annotate", served, text, "--output", output, "-o", path) == 0
         return path.read_text("utf-8")
 
-    for i, sentence in enumerate(read_auto(tmp_path, written("auto"))):
+    written("auto")
+    for i, sentence in enumerate(read(tmp_path / "out.auto")):
         assert sentence.derivation.name == str(i + 1)
         assert sentence.derivation.root == found[i].derivation.root
     rows = [json.loads(line) for line in written("jsonl").splitlines()]
@@ -201,11 +202,6 @@ def test_the_command_derives_with_a_pipeline(served, found, tmp_path, capsys):
         assert f"{begin}2 of 2, score " in capsys.readouterr().out
     assert program("derive", served, text, "--beam-width", 2) == 2
     assert "--beam-width" in capsys.readouterr().err
-
-
-def read_auto(folder, text):
-    (folder / "a.auto").write_text(text, "utf-8")
-    return read(folder / "a.auto")
 
 
 def test_datasets_have_a_line_a_sentence(served, found):

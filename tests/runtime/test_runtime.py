@@ -11,12 +11,12 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from hostile.programs import program
 from onnx_files.odd import changed, describing, sentences, session_of
 from onnx_files.odd import tagger as tiny
 
 import keras_tagging
 from keras_tagging import Sentence, runtime
-from keras_tagging.cli import main
 from keras_tagging.encoding import batching
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
@@ -264,19 +264,13 @@ def test_what_cannot_be_loaded(path, tmp_path):
         runtime.load(tmp_path / "tagger.onnx")
 
 
-def test_the_command_says_what_it_exports(model, path, tmp_path, capsys):
+def test_the_command_says_what_it_exports(model, path, tmp_path):
     saved, out = tmp_path / "model.keras", tmp_path / "tagger.onnx"
     model.save(saved)
-    for code, *command in (
-        (0, "export", saved, out, "--top-k", "2"),
-        (2, "export", path, out),
-    ):
-        with pytest.raises(SystemExit) as end:
-            main([*map(str, command)])
-        assert end.value.code == code
-    told = capsys.readouterr()
-    assert f"Written to {out}: for keras-tagging tag" in told.out
-    assert "was exported as ONNX" in told.err
+    code, printed, _ = program("export", saved, out, "--top-k", 2)
+    assert code == 0 and f"Written to {out}: for keras-tagging tag" in printed
+    code, _, err = program("export", path, out)
+    assert code == 2 and "was exported as ONNX" in err
 
 
 # The batches in which a file is called are the cheapest ones

@@ -7,9 +7,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from pipelines.test_ccg_pipeline import program as run
 
 import keras_tagging
-from keras_tagging import cli
 from keras_tagging.data.raw_text import text_lines
 from keras_tagging.scale import files, reading
 from keras_tagging.scale.dataset import model_name
@@ -148,12 +148,6 @@ def test_ray_that_is_missing_is_told(monkeypatch, onnx):
 
 
 # With Ray
-
-
-def run(*args):
-    with pytest.raises(SystemExit) as caught:
-        cli.main([*map(str, args)])
-    return caught.value.code
 
 
 def test_a_run_goes_on_and_an_error_is_one_line(ray, onnx, tmp_path, capsys):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from hostile.programs import program
 from service.conftest import serving
 
 from keras_tagging.data.sentence import Sentence
@@ -153,14 +154,10 @@ def test_a_worker_that_takes_too_long_is_replaced(model_files, monkeypatch):
     asyncio.run(run())
 
 
-def test_an_address_that_is_taken(model_files, service, capsys):
-    from keras_tagging.cli import main
-
+def test_an_address_that_is_taken(model_files, service):
     port = service.url.rpartition(":")[2]
-    with pytest.raises(SystemExit) as end:
-        main(["serve", str(model_files["tagger"]), "--port", port])
-    told = capsys.readouterr().err
-    assert end.value.code == 2 and told.count("\n") == 1
+    code, _, told = program("serve", model_files["tagger"], "--port", port)
+    assert code == 2 and told.count("\n") == 1
     assert f"127.0.0.1, port {port}: " in told and "another --host or --port" in told
 
 

@@ -6,9 +6,9 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from hostile.programs import program
 
 from keras_tagging import runtime
-from keras_tagging.cli import main
 from keras_tagging.service import server, worker
 from keras_tagging.service.worker import stamp
 
@@ -39,12 +39,10 @@ def test_names(tmp_path, monkeypatch):
         ("bad.onnx", "export the model again"),
     ],
 )
-def test_files_that_are_no_model(capsys, tmp_path, name, message):
+def test_files_that_are_no_model(tmp_path, name, message):
     (tmp_path / "bad.onnx").write_bytes(b"not this")
-    with pytest.raises(SystemExit) as end:
-        main(["serve", str(tmp_path / name), "--port", "0"])
-    error = capsys.readouterr().err
-    assert end.value.code == 2 and name in error and message in error
+    code, _, error = program("serve", tmp_path / name, "--port", 0)
+    assert code == 2 and name in error and message in error
     assert error.count("\n") == 1
 
 

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hostile.programs import program
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence, architectures
-from keras_tagging.cli import main
 from keras_tagging.pipelines.plan import PipelinePlan
 from keras_tagging.vectors import WordVectors, named, save_vectors
 from keras_tagging.vectors.named import (
@@ -196,7 +196,7 @@ def test_what_a_run_did_not_write_is_refused(offers, tmp_path, content):
 
 
 def test_train_says_what_it_takes_and_goes_on_with_it(
-    offers, files, tmp_path, monkeypatch, capsys
+    offers, files, tmp_path, monkeypatch
 ):
     """Without training: the folder has the state of a killed run."""
     built = []
@@ -209,10 +209,8 @@ def test_train_says_what_it_takes_and_goes_on_with_it(
         small = ["--set", "units=4", "--set", "character_network=None"]
         given = ["--corpus", tmp_path / "en_my-ud-train.conllu", "--recipe", "best"]
         given += ["--out", out, "--format", "conllu", *small, *options]
-        with pytest.raises(SystemExit) as caught:
-            main(["train", "bigru", *map(str, given)])
-        found = capsys.readouterr()
-        return caught.value.code, found.out + found.err
+        code, printed, told = program("train", "bigru", *given)
+        return code, printed + told
 
     out = tmp_path / "out"
     code, told = train(out)
