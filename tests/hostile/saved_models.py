@@ -16,6 +16,7 @@ from treebanks import sentences_of
 
 import keras_tagging
 from keras_tagging.models.files.checks import CONFIG
+from keras_tagging.models.files.saving import members_of as members
 from keras_tagging.models.tagger.jackknife import copied
 
 TAGGED = random_sentences(12, 1)
@@ -41,11 +42,6 @@ def whole(kind):
     with TemporaryDirectory() as folder:
         model.save(Path(folder) / "model.keras")
         return (Path(folder) / "model.keras").read_bytes()
-
-
-def members(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def archived(found, compression=zipfile.ZIP_STORED):

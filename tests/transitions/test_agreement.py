@@ -1,10 +1,10 @@
 """What a dependency tree says of derivations, beside a count on their nodes."""
 
-import random
-
+import numpy as np
 import pytest
 from ccg.trees import leaf, tree
 from derivations import GOLD
+from transitions.crossing import random_tree
 
 from keras_tagging.ccg import Derivation, Grammar, Leaf
 from keras_tagging.ccg.auto import FRAGMENTS, Node
@@ -41,17 +41,8 @@ def counted(derivation, heads):
     return count
 
 
-def random_tree(rng, count):
-    """Heads of a tree with crossing arcs or none: each word hangs from an earlier."""
-    order = rng.sample(range(1, count + 1), count)
-    heads = [0] * count
-    for i, word in enumerate(order[1:], 1):
-        heads[word - 1] = rng.choice(order[:i])
-    return heads
-
-
 def test_it_is_that_of_the_nodes():
-    rng = random.Random(0)
+    rng = np.random.default_rng(0)
     changed = tree("S", tree("NP", tree("N", "a|N/N", "b|N", head=1)), r"c|S\NP")
     derivations = [*(s.derivation for s in GOLD), Derivation(changed)]
     rules = RuleTables(Grammar.from_derivations(derivations))
@@ -59,7 +50,7 @@ def test_it_is_that_of_the_nodes():
     for derivation in derivations:
         moves = rules.moves(derivation)
         for _ in range(100):
-            heads = random_tree(rng, len(derivation))
+            heads = random_tree(len(derivation), rng).tolist()
             found = agreement(DependencyTree(heads), rules, *moves)
             assert found == counted(derivation, heads)
             seen.add(found)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from keras import ops
 from reference import arc_standard
+from transitions.crossing import random_tree
 from transitions.walks import (
     PAIRS,
     advance_both,
@@ -157,18 +158,9 @@ def projective_trees():
 
 
 def random_trees():
-    """Most with crossing arcs.
-
-    Each word but the first, in random order, hangs from one before it.
-    """
+    """Most with crossing arcs."""
     rng = np.random.default_rng(2)
-    trees = []
-    for length in rng.integers(0, 20, 300):
-        order, heads = rng.permutation(length) + 1, np.zeros(length, int)
-        for i in range(1, length):
-            heads[order[i] - 1] = rng.choice(order[:i])
-        trees.append(heads)
-    return trees
+    return [random_tree(length, rng) for length in rng.integers(0, 20, 300)]
 
 
 def oracle(trees, labels, name="arc-standard"):
