@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from transitions.test_dependency_systems import oracle
 
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
-from keras_tagging.transitions import Outputs, gold_moves, transition_system
+from keras_tagging.transitions import Outputs, transition_system
 from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 
 ARC_STANDARD, NUM_LABELS = transition_system("arc-standard"), 3
@@ -20,10 +21,6 @@ TREES = {
         [[1, 2, 3, 1], *LABELS[:3], *LABELS[4:]],
     ),
 }
-
-
-def oracle(heads, labels, name="arc-standard"):
-    return gold_moves(transition_system(name), heads, labels)
 
 
 def make_batches(name="arc-standard", **options):

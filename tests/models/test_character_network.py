@@ -6,6 +6,7 @@ SavedModels that do are in test_saved_model.py, parsers in test_parser_saved.py.
 import keras
 import numpy as np
 import pytest
+from cells.cases import named_weights as named
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize, short
 from models.test_crf_tagger import field
 from reference import characters, coupled_lstm, skip_stack
@@ -42,12 +43,6 @@ def lample(train_sentences):
     model.adapt(train_sentences)
     model.run_eagerly = True
     return randomize(model, 5)
-
-
-def named(layer):
-    """What the references take."""
-    values = zip(layer.weights, layer.get_weights(), strict=True)
-    return {variable.name: value.astype("float64") for variable, value in values}
 
 
 @pytest.mark.parametrize("words", [WORDS, WORDS[:1], ["x" * 50]])

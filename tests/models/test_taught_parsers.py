@@ -17,6 +17,7 @@ from models.parsers import (
     random_parser,
     weights,
 )
+from training.test_soft_targets import softmax
 
 import keras_tagging
 from keras_tagging import Ensemble, SoftTargets
@@ -32,11 +33,6 @@ FEW = {"batch_size": 3, **PLAIN}
 
 def short(sentences, longest):
     return [sentence for sentence in sentences if len(sentence) <= longest]
-
-
-def softmax(scores):
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, spoil
+from models.parsers import equal
 
 import keras_tagging
 
@@ -66,11 +67,6 @@ def assert_close(one, other):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
-def assert_equal(one, other):
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 @cache
 def trained(last):
     """Stopped after this epoch, of 0 and 1, of which only the first is not the last."""
@@ -88,7 +84,7 @@ def test_callbacks_see_the_averages_and_the_last_ones_stay(last):
         # the next batch starts from the weights themselves
         pairs = zip(seen, spy._batches[batches - 1], strict=True)
         assert max(abs(a - w).max() for a, w in pairs) > 1e-3
-    assert_equal(weights(model), spy._epochs[-1][1])
+    assert equal(weights(model), spy._epochs[-1][1])
     found = model.evaluate(DEV, return_dict=True)["loss"]
     assert found == pytest.approx(history.history["val_loss"][-1], rel=1e-5)
 
@@ -100,7 +96,7 @@ def test_training_itself_is_what_it_is_without_averages():
     for one, other in zip(spy._batches, plain._batches, strict=True):
         assert_close(one, other)
     batches, seen = plain._epochs[-1]
-    assert_equal(seen, plain._batches[batches - 1])
+    assert equal(seen, plain._batches[batches - 1])
 
 
 class BadLastEpoch(Spy):
@@ -114,4 +110,4 @@ def test_the_best_epochs_averages_are_kept():
     model, history = train(spy)
     figures = history.history["val_accuracy"]
     assert max(figures) > figures[-1]
-    assert_equal(weights(model), spy._epochs[int(np.argmax(figures))][1])
+    assert equal(weights(model), spy._epochs[int(np.argmax(figures))][1])
