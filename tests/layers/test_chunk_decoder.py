@@ -151,6 +151,15 @@ def test_sharp_probabilities(given, dtype, kind):
     assert changed and (impossible > 0) == (kind == "zeros")
 
 
+def test_a_path_does_not_depend_on_other_sentences():
+    """Scores count from the best one of each, so that they stay small, and exact."""
+    logits = np.random.default_rng(1).normal(0, 0.05, (3, 60, 5)).astype("float32")
+    logits[1:] -= 2000
+    layer = ChunkDecoder(TAGS["iob2"], from_logits=True)
+    alone = [array(layer(row[None]))[0] for row in logits]
+    np.testing.assert_array_equal(array(layer(logits)), alone)
+
+
 def test_without_a_consistent_path_there_is_still_one_tag_a_token():
     """One token cannot be a chunk of B and E."""
     tags = ["B-X", "E-X"]

@@ -161,7 +161,9 @@ def test_memory_is_constant(untrained, monkeypatch):
 # Windows
 
 
-@pytest.mark.parametrize("size, context, rows", [(5, 2, 4), (1, 3, 2), (4, 9, 1)])
+@pytest.mark.parametrize(
+    "size, context, rows", [(5, 2, 4), (1, 3, 2), (2, 9, 4), (4, 9, 1)]
+)
 def test_windows_read_around_their_own(size, context, rows):
     """Of a model that gives for each symbol what it sees in its window."""
     text = "abcdefghijklmnopqrstuvwxyz"
