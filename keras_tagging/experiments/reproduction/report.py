@@ -58,7 +58,7 @@ def write_report(
     columns = tested_columns(table)
     tested = {column.name: pairs(table, results, column) for column in columns}
     plots = draw(table, runs, folder / "report.png")
-    text = markdown(table, info, results, runs, tested, folder)
+    text = markdown(table, info, results, runs, tested, folder, bool(plots))
     with replacing(folder / "report.md") as partial:
         # a lone surrogate, which may come from JSON, has no UTF-8 form
         partial.write_text(text, encoding="utf-8", errors="replace")
@@ -233,6 +233,7 @@ def markdown(
     runs: pd.DataFrame,
     tested: Mapping[str, pd.DataFrame],
     folder: Path,
+    is_drawn: bool,
 ) -> str:
     """The report as Markdown; `tested` has the output of `pairs` by column."""
     means = means_of(runs)
@@ -255,7 +256,7 @@ def markdown(
         "their number in brackets. In bold face the best measured mean.",
         _figures(table, means),
         plain(table.note or ""),
-        "![Published and measured figures](report.png)",
+        "![Published and measured figures](report.png)" if is_drawn else "",
         "## Ranking",
         "\n".join(
             f"- {plain(name)}: {plain(ranking(part.droplevel(1)))}"

@@ -47,7 +47,9 @@ def page(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, "matplotlib.figure", None)
             paths = write_report(table, make_info(table, **changes), results, tmp_path)
-        return paths[0].read_text(encoding="utf-8")
+        text = paths[0].read_text(encoding="utf-8")
+        assert "report.png" not in text
+        return text
 
     return of
 
