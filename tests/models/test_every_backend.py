@@ -32,7 +32,7 @@ LETTERS = TINY | DRY | {"words": False, "suffixes": (), "prefixes": ()}
 LETTERS |= {"capitals": False, "shapes": False, "character_units": 8}
 COLUMNS = SMALLER | DRY | {"tags": ("upos", "xpos")}
 TAGGERS = {
-    "tags": SMALLER,
+    "tags": SMALLER | DRY,
     "crf": TINY | {"decoder": "crf"},
     "columns": COLUMNS,
     "columns, crf": COLUMNS | {"decoder": "crf"},
