@@ -59,9 +59,11 @@ def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, name):
         prepared, figure = columned, "joint_accuracy"
     train, dev = prepared(train_sentences), prepared(dev_sentences)
     network = "ie-rnn" if name == "labels" else "bigru"
-    model = keras_tagging.build(network, **settings, learning_rate=0.1)
+    # one that reads its own labels, which change, learns more slowly
+    rate, epochs = (0.05, 40) if name == "labels" else (0.1, 25)
+    model = keras_tagging.build(network, **settings, learning_rate=rate)
     # one batch an epoch: JAX compiles for every shape
-    model.fit(train, epochs=25, batch_size=32, verbose=0)
+    model.fit(train, epochs=epochs, batch_size=32, verbose=0)
     without_graph(model)
     assert model.evaluate(train, return_dict=True)[figure] > 0.9
     model.save(tmp_path / "model.keras")
