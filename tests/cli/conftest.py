@@ -138,16 +138,16 @@ def run_dir(trained):
 
 
 @pytest.fixture(scope="session")
-def known():
+def loaded_models():
     """Models by the file that they come from."""
     with ExitStack() as stack:
         yield {}, stack
 
 
 @pytest.fixture
-def loaded_once(known, monkeypatch):
+def loaded_once(loaded_models, monkeypatch):
     """The program loads no model twice, nor computes a batch: tests of models do."""
-    models, stack = known
+    models, stack = loaded_models
     load = keras_tagging.load
 
     def once(path):

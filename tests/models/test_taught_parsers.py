@@ -31,7 +31,7 @@ SOME = [*TRAIN[:4], EMPTY, TRAIN[4]]
 FEW = {"batch_size": 3, **PLAIN}
 
 
-def short(sentences, longest):
+def up_to(longest, sentences):
     return [sentence for sentence in sentences if len(sentence) <= longest]
 
 
@@ -162,7 +162,7 @@ def test_text_is_learnt_by_the_moves_of_the_teachers_trees(teacher):
     """
     settings = {**FEW, "batch_size": 50, "decay": None, "optimizer": "sgd"}
     settings |= {"clipnorm": None, "weight_average": 0.0, "learning_rate": 0.1}
-    full, some = Corpus(TRAIN), [EMPTY, *short(TRAIN, 3)]
+    full, some = Corpus(TRAIN), [EMPTY, *up_to(3, TRAIN)]
 
     def student():
         model = build("lstm-parser", **settings)
@@ -172,10 +172,10 @@ def test_text_is_learnt_by_the_moves_of_the_teachers_trees(teacher):
     soft = {"soft_weight": 1.0, "temperature": 2.0, "epochs": 1, "verbose": 0}
     targets = SoftTargets.of(teacher, some)
     found = student()
-    text = keras_tagging.Unlabelled(teacher, [EMPTY, *short(DEV, 4)])
+    text = keras_tagging.Unlabelled(teacher, [EMPTY, *up_to(4, DEV)])
     found.fit(some, soft_targets=targets, unlabelled=text, **soft)
-    expected, parsed = student(), teacher.parse(short(DEV, 4))
-    heads, others = ([s.columns["head"] for s in x] for x in (parsed, short(DEV, 4)))
+    expected, parsed = student(), teacher.parse(up_to(4, DEV))
+    heads, others = ([s.columns["head"] for s in x] for x in (parsed, up_to(4, DEV)))
     assert heads != others
     for sentences in (some, parsed):
         own = SoftTargets.of(teacher, sentences)
