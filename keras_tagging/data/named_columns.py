@@ -132,7 +132,8 @@ def output_names(name: str | None) -> dict[str, str]:
 
 def by_column(names: Sequence[str | None], items: Sequence):
     """The item of a column without a name; else a dict of the items by name."""
-    return items[0] if names[0] is None else dict(zip(names, items, strict=True))
+    no_name = [*names] == [None]
+    return items[0] if no_name else dict(zip(names, items, strict=True))
 
 
 def with_targets(x, y, names):

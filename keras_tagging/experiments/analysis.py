@@ -213,7 +213,7 @@ def tagged_tokens(model, sentences) -> tuple[pd.DataFrame, list[tuple]]:
 
 def parsed_tokens(model, sentences, **counting) -> tuple[pd.DataFrame, list[tuple]]:
     """The predicted relations of the tokens that count, and the attachment scores."""
-    sentences = model.tagged(as_sentences(sentences))
+    sentences = model.prepare_input(as_sentences(sentences))
     scores = model.scores(sentences, **counting)
     tokens = places(model, sentences)
     starts = np.cumsum(scores.lengths) - scores.lengths

@@ -155,6 +155,20 @@ PARSER = Kind(
     figures=("uas", "las"),
     analysis="keras_tagging.experiments.analysis:parsed_tokens",
 )
+BIAFFINE_PARSER = Kind(
+    name="biaffine-parser",
+    model="keras_tagging.models.parser.biaffine_parser:BiaffineParser",
+    architectures=("keras_tagging.architectures.dozat2017:BIAFFINE_PARSER",),
+    runtime="keras_tagging.runtime.models:OnnxBiaffineParser",
+    graph="keras_tagging.onnx.graphs:biaffine_graph",
+    learns="trees",
+    command="parse",
+    route="parse",
+    stage=1,
+    options=("tags", "embeddings", "teacher", "top_k"),
+    figures=("uas", "las"),
+    analysis="keras_tagging.experiments.analysis:parsed_tokens",
+)
 #: of CCG parsers, whatever their search
 OF_DERIVATIONS = {
     "learns": "derivations",
@@ -206,7 +220,15 @@ PIPELINE = Kind(
     route="annotate",
     composed=True,
 )
-_ALL = (TAGGER, PARSER, CCG_PARSER, CCG_SHIFT_REDUCE, SEGMENTER, PIPELINE)
+_ALL = (
+    TAGGER,
+    PARSER,
+    BIAFFINE_PARSER,
+    CCG_PARSER,
+    CCG_SHIFT_REDUCE,
+    SEGMENTER,
+    PIPELINE,
+)
 _KINDS = {kind.name: kind for kind in _ALL}
 
 

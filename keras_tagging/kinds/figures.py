@@ -48,7 +48,7 @@ def figures_of(
             scores |= {n: getattr(chunks, n) for n in CHUNK_FIGURES}
         names = (name for name in column.figures if name not in left_out)
         figures |= {column.figure(name): scores[name] for name in names}
-    if columns[0].name is None:
+    if not columns or columns[0].name is None:
         return figures
     means = {
         name: float(np.mean([figures[column.figure(name)] for column in columns]))

@@ -61,18 +61,13 @@ class Parsing(Predictor):
 
     def scores(self, sentences, *calls, **options):
         """The `metrics.attachment_scores` on gold trees, with their tables."""
-        from keras_tagging.metrics import attachment_scores  # half a second
-
         sentences = as_sentences(sentences)
         trees_of(sentences)
-        trees = self.predictions(sentences, *calls)
-        heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
-        return attachment_scores(sentences, heads, deprels, **options)
+        return scores_of(sentences, self.predictions(sentences, *calls), **options)
 
     def measured(self, sentences, *calls, **options) -> dict[str, float]:
         """The figures on gold trees."""
-        scores = self.scores(sentences, *calls, **options)
-        return {name: float(getattr(scores, name)) for name in FIGURES}
+        return figures_of_trees(self.scores(sentences, *calls, **options))
 
     def row_outputs(self, names):
         return ["heads", "deprels"]
@@ -90,3 +85,16 @@ def tree_of(outputs) -> tuple[list[int], list[str]]:
         heads, deprels = unlift(heads, deprels)
         heads = heads.tolist()
     return heads, deprels
+
+
+def scores_of(sentences, trees: list[tuple[list, list]], **options):
+    """The `metrics.attachment_scores` of predicted trees: see `tree_of`."""
+    from keras_tagging.metrics import attachment_scores  # half a second
+
+    heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
+    return attachment_scores(sentences, heads, deprels, **options)
+
+
+def figures_of_trees(scores) -> dict[str, float]:
+    """The figures among `metrics.attachment_scores`."""
+    return {name: float(getattr(scores, name)) for name in FIGURES}

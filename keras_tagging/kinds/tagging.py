@@ -230,16 +230,27 @@ class Tagging(Predictor):
             *calls: for a model with Keras its `NetworkCalls`.
             seen: arguments by which `token_accuracy` tells unseen words.
         """
+        sentences = annotated(sentences, self.column_names)
+        names, item, figures = self.measuring(sentences, seen)
+        return figures(self.decode(sentences, names, item, 1, *calls))
+
+    def measuring(self, sentences, seen):
+        """The outputs that figures need, and the functions that compute them.
+
+        One makes an item of a sentence and its outputs, one figures of all items.
+
+        Args:
+            sentences, seen: as in `measured`.
+        """
         from keras_tagging.kinds import figures  # half a second
 
-        sentences = annotated(sentences, self.column_names)
         columns = self.label_columns
         names, labels = self._labels([None] * len(columns), [False] * len(columns))
         rows = [column.output_names["all_probabilities"] for column in columns]
         if not {*rows} <= {*self.output_names()}:
             rows = []
 
-        def both(sentence, outputs):
+        def item(sentence, outputs):
             losses = []
             for column, name in zip(columns, rows, strict=False):
                 logits, targets = outputs[name], column.targets([sentence])
@@ -247,11 +258,12 @@ class Tagging(Predictor):
                 losses.append(figures.cross_entropy(logits, targets))
             return labels(sentence, outputs), losses
 
-        needed = [*dict.fromkeys(names + rows)]
-        results = self.decode(sentences, needed, both, 1, *calls)
-        predicted = [[result[i] for result, _ in results] for i in range(len(columns))]
-        losses = [[part[i] for _, part in results] for i in range(len(rows))]
-        return figures.figures_of(columns, sentences, predicted, losses, seen or {})
+        def computed(items):
+            predicted = [[item[i] for item, _ in items] for i in range(len(columns))]
+            losses = [[part[i] for _, part in items] for i in range(len(rows))]
+            return figures.figures_of(columns, sentences, predicted, losses, seen or {})
+
+        return [*dict.fromkeys(names + rows)], item, computed
 
     # Annotated sentences
 

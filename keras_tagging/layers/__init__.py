@@ -5,7 +5,7 @@ from keras_tagging.utils.startup import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "biaffine": ["BiaffineHeads"],
+        "biaffine": ["ArcLabels", "BiaffineHeads"],
         "bidirectional_stack": ["BidirectionalStack"],
         "character_encoder": ["CharacterEncoder"],
         "chunk_decoder": ["ChunkDecoder"],

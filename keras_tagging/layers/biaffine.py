@@ -6,6 +6,7 @@ from keras_tagging.cells.initializers import reseeded
 
 #: the score of a head that is no word of the sentence: finite, for half precision too
 NO_HEAD = -3e4
+NAMES = ("units", "dropout", "activation", "seed", "kernel_initializer")
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -49,52 +50,17 @@ class BiaffineHeads(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.supports_masking = True
-        self.units = units
-        self.dropout = dropout
-        self.activation = keras.activations.get(activation)
-        self.seed = seed
-        self.kernel_initializer = keras.initializers.get(kernel_initializer)
-        self.dropout_layers = [
-            keras.layers.Dropout(
-                dropout,
-                noise_shape=(None, 1, None),
-                seed=None if seed is None else seed + i,
-                dtype=self.dtype_policy,
-                name=f"dropout_{i}",
-            )
-            for i in range(2)
-        ]
+        _set_up(self, units, dropout, activation, seed, kernel_initializer)
 
     def build(self, input_shape):
-        size, units = input_shape[-1], self.units
-
-        def weight(name, shape, initializer="zeros"):
-            return self.add_weight(shape, initializer, name=name)
-
-        glorot = self.kernel_initializer
-        self.dependent_kernel = weight("dependent_kernel", (size, units), glorot)
-        self.dependent_bias = weight("dependent_bias", (units,))
-        self.head_kernel = weight("head_kernel", (size, units), reseeded(glorot, 1))
-        self.head_bias = weight("head_bias", (units,))
-        self.root = weight("root", (units,))
-        self.bilinear = weight("bilinear", (units, units))
-        self.prior = weight("prior", (units,))
+        _add_weights(self, input_shape[-1])
+        shape = self.units, self.units
+        self.bilinear = self.add_weight(shape, "zeros", name="bilinear")
+        self.prior = self.add_weight((self.units,), "zeros", name="prior")
 
     def call(self, inputs, mask=None, training=False):
-        dependents, heads = (
-            dropout(
-                self.activation(ops.matmul(inputs, kernel) + bias), training=training
-            )
-            for dropout, kernel, bias in zip(
-                self.dropout_layers,
-                (self.dependent_kernel, self.head_kernel),
-                (self.dependent_bias, self.head_bias),
-                strict=True,
-            )
-        )
-        root = ops.zeros_like(heads[:, :1]) + self.root
-        heads = ops.transpose(ops.concatenate([root, heads], 1), (0, 2, 1))
+        dependents, heads = _dependents_and_heads(self, inputs, training)
+        heads = ops.transpose(heads, (0, 2, 1))
         scores = ops.matmul(ops.matmul(dependents, self.bilinear) + self.prior, heads)
         scores = ops.cast(scores, "float32")
         if mask is None:
@@ -111,5 +77,131 @@ class BiaffineHeads(keras.layers.Layer):
         return batch, time, None if time is None else time + 1
 
     def get_config(self):
-        names = ("units", "dropout", "activation", "seed", "kernel_initializer")
-        return {**super().get_config(), **config_of(self, *names)}
+        return {**super().get_config(), **config_of(self, *NAMES)}
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class ArcLabels(keras.layers.Layer):
+    r"""The vectors of which `scores` makes logits of the label of each chosen arc.
+
+    .. math::
+        d_i &= \phi(W_d x_i + b_d), \quad h_j = \phi(W_h x_j + b_h), \quad
+        h_0 = r \\
+        l_{ij} &= U [d_i \odot h_j; d_i; h_j] + b
+
+    The classifier of labels of Dozat & Manning (2017), section 2.2,
+    :cite:`dozat2017`, reads the head that was chosen, the gold one in training.
+
+    Departures: the bilinear part has rank one for each label and component,
+    :math:`\sum_k U_{lk} d_{ik} h_{jk}`, not a matrix for each label; ROOT has a vector
+    of its own, r, behind the hidden layer.
+
+    Args:
+        num_labels: int.
+        units, dropout, activation, seed, kernel_initializer: as in `BiaffineHeads`.
+
+    Call arguments:
+        inputs: `(batch, time, features)`.
+
+    Returns:
+        The pair of :math:`d`, `(batch, time, units)`, and :math:`h`, `(batch, time + 1,
+        units)`, ROOT first.
+    """
+
+    def __init__(
+        self,
+        num_labels,
+        units=50,
+        dropout=0.0,
+        activation="leaky_relu",
+        seed=None,
+        kernel_initializer="glorot_uniform",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.num_labels = num_labels
+        _set_up(self, units, dropout, activation, seed, kernel_initializer)
+
+    def build(self, input_shape):
+        _add_weights(self, input_shape[-1])
+        shape = 3 * self.units, self.num_labels
+        initializer = reseeded(self.kernel_initializer, 2)
+        self.kernel = self.add_weight(shape, initializer, name="kernel")
+        self.bias = self.add_weight((self.num_labels,), "zeros", name="bias")
+
+    def call(self, inputs, mask=None, training=False):
+        return _dependents_and_heads(self, inputs, training)
+
+    def scores(self, dependents, heads, chosen):
+        """The logits of the labels of arcs, `(batch, time, num_labels)` float32.
+
+        Args:
+            dependents, heads: what `call` gives.
+            chosen: `(batch, time)` int32: the head of each word, 0 for ROOT; below 0
+                where there is none, whose logits have no meaning.
+        """
+        chosen = ops.expand_dims(ops.maximum(chosen, 0), -1)
+        heads = ops.take_along_axis(heads, chosen, axis=1)
+        pairs = ops.concatenate([dependents * heads, dependents, heads], -1)
+        return ops.cast(ops.matmul(pairs, self.kernel) + self.bias, "float32")
+
+    def compute_mask(self, inputs, mask=None):
+        return [mask, None]
+
+    def compute_output_shape(self, input_shape):
+        batch, time = input_shape[:2]
+        further = None if time is None else time + 1
+        return (batch, time, self.units), (batch, further, self.units)
+
+    def get_config(self):
+        return {**super().get_config(), **config_of(self, "num_labels", *NAMES)}
+
+
+# The hidden layers of both
+
+
+def _set_up(layer, units, dropout, activation, seed, kernel_initializer):
+    layer.supports_masking = True
+    layer.units = units
+    layer.dropout = dropout
+    layer.activation = keras.activations.get(activation)
+    layer.seed = seed
+    layer.kernel_initializer = keras.initializers.get(kernel_initializer)
+    layer.dropout_layers = [
+        keras.layers.Dropout(
+            dropout,
+            noise_shape=(None, 1, None),
+            seed=None if seed is None else seed + i,
+            dtype=layer.dtype_policy,
+            name=f"dropout_{i}",
+        )
+        for i in range(2)
+    ]
+
+
+def _add_weights(layer, size):
+    glorot = layer.kernel_initializer
+    for i, name in enumerate(("dependent", "head")):
+        kernel = layer.add_weight(
+            (size, layer.units),
+            reseeded(glorot, i) if i else glorot,
+            name=f"{name}_kernel",
+        )
+        setattr(layer, f"{name}_kernel", kernel)
+        bias = layer.add_weight((layer.units,), "zeros", name=f"{name}_bias")
+        setattr(layer, f"{name}_bias", bias)
+    layer.root = layer.add_weight((layer.units,), "zeros", name="root")
+
+
+def _dependents_and_heads(layer, inputs, training):
+    dependents, heads = (
+        dropout(layer.activation(ops.matmul(inputs, kernel) + bias), training=training)
+        for dropout, kernel, bias in zip(
+            layer.dropout_layers,
+            (layer.dependent_kernel, layer.head_kernel),
+            (layer.dependent_bias, layer.head_bias),
+            strict=True,
+        )
+    )
+    root = ops.zeros_like(heads[:, :1]) + layer.root
+    return dependents, ops.concatenate([root, heads], 1)

@@ -36,6 +36,8 @@ FORMAT = 1
 TOP_K = 8
 #: the moves of a parser are a column whose name begins so, and has its system
 MOVES = "moves:"
+#: the column of heads, whose labels are the numbers of words, and 0 for ROOT
+HEAD = "head"
 REMEDY = "remove it, and make them again with SoftTargets.of(teacher, sentences)"
 
 
@@ -135,6 +137,9 @@ class SoftTargets:
             ValueError: if a tree is missing.
         """
         sentences, labels = as_sentences(sentences), teacher_labels(teacher)
+        if HEAD in labels:
+            numbers = range(max(top_k, 1 + max(map(len, sentences), default=0)))
+            labels[HEAD] = tuple(map(str, numbers))
         kept: dict = {name: ([], []) for name in labels}
         has_moves = hasattr(teacher, "move_labels")
         predict = teacher.predict_moves if has_moves else teacher.predict
@@ -143,6 +148,8 @@ class SoftTargets:
             for rows in predict(part):
                 for name, lists in kept.items():
                     row = rows if has_moves or name is None else rows[name]
+                    if name == HEAD:  # a short sentence has few
+                        row = np.pad(row, [(0, 0), (0, max(0, top_k - row.shape[1]))])
                     best = np.argsort(-row, -1, kind="stable")[:, :top_k]
                     small = best.astype(np.min_scalar_type(len(labels[name])))
                     lists[0].append(small)
@@ -222,7 +229,8 @@ class SoftTargets:
 def teacher_labels(teacher) -> dict[str | None, tuple[str, ...]]:
     """The labels of a teacher by column; of a parser its moves."""
     has_moves = hasattr(teacher, "move_labels")
-    labels = teacher.move_labels if has_moves else teacher.tags
+    labels = getattr(teacher, "soft_labels", None) or teacher.tags
+    labels = teacher.move_labels if has_moves else labels
     labels = labels if isinstance(labels, Mapping) else {None: labels}
     return {name: tuple(of_column) for name, of_column in labels.items()}
 
@@ -392,7 +400,7 @@ class Distillation:
         values /= np.maximum(values.sum(-1, keepdims=True), 1)
         order = np.argsort(-values, -1, kind="stable")
         ids, values = (np.take_along_axis(x, order, -1) for x in (ids, values))
-        return np.maximum(ids, 0), values
+        return np.where(values > 0, ids, 0), values
 
 
 def check_column(teacher: str, columns: Iterable[str | None], name: str | None) -> None:

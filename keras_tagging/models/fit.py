@@ -23,6 +23,7 @@ from keras_tagging.training.callbacks import (
     HalvingDecay,
     TrainingLog,
     Validation,
+    WarmupStableDecay,
     mode_of,
 )
 from keras_tagging.training.resume import Resume
@@ -188,7 +189,8 @@ class TrainedOnSentences(SentenceCalls):
         scheduled = isinstance(feedback, tuple)
         if scheduled:
             first.insert(0, FeedbackShare(*feedback, fitting.epochs))
-        if fitting.decay == "linear":
+        falls = fitting.decay in ("linear", "warmup-stable-decay")
+        if falls:
             plateau = keras.callbacks.ReduceLROnPlateau  # it would have no effect
             if any(isinstance(x, plateau) for x in keras.tree.flatten(callbacks or [])):
                 raise ValueError("ReduceLROnPlateau needs build(..., decay=None)")
@@ -196,7 +198,9 @@ class TrainedOnSentences(SentenceCalls):
             def falling(epoch, _):
                 return rate * (1 - epoch / fitting.epochs)
 
-            first.append(keras.callbacks.LearningRateScheduler(falling))
+            by_epoch = keras.callbacks.LearningRateScheduler(falling)
+            by_batch = WarmupStableDecay(rate, len(batches), fitting.epochs)
+            first.append(by_epoch if fitting.decay == "linear" else by_batch)
         if optimizer.use_ema:
             averaged = AveragedWeights()
             first.append(averaged)
@@ -237,8 +241,7 @@ class TrainedOnSentences(SentenceCalls):
         initial_epoch = 0
         if state:
             # the number of epochs matters only to decay: without it, it may grow
-            falls = scheduled or fitting.decay == "linear"
-            same = {"epochs": fitting.epochs if falls else None}
+            same = {"epochs": fitting.epochs if falls or scheduled else None}
             same["optimizer class"] = type(optimizer).__name__
             saved = Resume(state, callbacks, run | same)
             initial_epoch = fitting.epochs

@@ -349,7 +349,12 @@ class Arrays:
         return taken
 
     def take_along_axis(self, x, indices, axis):
-        return self.node("GatherElements", x, self.asarray(indices), axis=axis)
+        x, indices = self.asarray(x), self.asarray(indices)
+        if axis == 1 and x.shape is not None and x.shape[2:] not in ((), (1,)):
+            # whole rows, where Keras has the same place in each component
+            places = self.cast(indices, "int64")
+            return self.node("GatherND", x, places, batch_dims=1)
+        return self.node("GatherElements", x, indices, axis=axis)
 
     def scatter_update(self, x, places, values):
         """x with other rows at places `(rows, axes)`."""

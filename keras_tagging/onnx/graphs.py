@@ -14,6 +14,7 @@ from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.runtime.models import RANKED
 from keras_tagging.runtime.shared_words import IDS, VECTOR
 from keras_tagging.transitions import JointScorer
+from keras_tagging.transitions.arborescence import best_heads
 
 
 class Request:
@@ -152,23 +153,33 @@ def outputs_of(request: Request, model):
 
 def tag_graph(xp: Arrays, model, top_k: int):
     """The graph of a tagger: see `models.export`."""
+    ranked = ranked_switch(xp, model)
+
+    def answer(request):
+        outputs = outputs_of(request, model)
+        return tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
+
+    return of_words(xp, model, answer)
+
+
+def ranked_switch(xp, model):
+    """The input that says whether the best labels of each word are wanted, if any."""
     names = {*model.input_columns}.union(
         *(column.output_names.values() for column in model.label_columns)
     )
-    ranked = None if RANKED in names else xp.switch(RANKED)
-    return of_words(
-        xp, model, lambda request: tags_of(xp, request, model, top_k, ranked)
-    )
+    return None if RANKED in names else xp.switch(RANKED)
 
 
-def tags_of(xp, request, model, top_k, ranked=None):
+def tags_of(xp, request, columns, outputs, top_k, ranked=None):
     """The outputs of a tagger, with the row and the step that were added.
 
     Args:
+        columns: the `LabelColumn` of each of its outputs.
+        outputs: of its network.
         ranked: whether the best labels of each word are wanted; None if they are.
     """
-    outputs, answers = outputs_of(request, model), {}
-    for column in model.label_columns:
+    answers = {}
+    for column in columns:
         part = column.part(outputs)
         of_column = column_answer(xp, request, part, column.labels, top_k, ranked)
         answers |= {column.output_names[name]: x for name, x in of_column.items()}
@@ -217,7 +228,9 @@ def tree_graph(xp: Arrays, model, top_k: int):
                 request.strings = dict(strings)
                 for name in set(member.features.columns) - set(member.input_columns):
                     # the tags of its own tagger
-                    tags = tags_of(xp, request, member.tagger, 1)["tags"]
+                    tagger = member.tagger
+                    outputs = outputs_of(request, tagger)
+                    tags = tags_of(xp, request, tagger.label_columns, outputs, 1)["tags"]
                     request.strings[name] = tags
                     if member is model:
                         answers["predicted_tags"] = tags
@@ -229,6 +242,34 @@ def tree_graph(xp: Arrays, model, top_k: int):
         names = np.array(["", *model.labels], object)
         answers["heads"] = xp.where(request.real, heads, -1)
         answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
+        return answers
+
+    return of_words(xp, model, answer)
+
+
+def biaffine_graph(xp: Arrays, model, top_k: int):
+    """The graph of a biaffine parser: see `models.export`."""
+    ranked = ranked_switch(xp, model)
+
+    def answer(request):
+        outputs, tracer = outputs_of(request, model), Tracer(xp, LAYERS)
+        heads = best_heads(OnnxEngine(tracer), outputs["heads"], request.lengths)
+        heads.shape = (None, None)
+        with unchanged(model):
+            labels = tracer.call(model.label_scores, outputs, heads)
+        best = xp.argmax(labels, -1)
+        deprels = xp.take(np.array(model.labels, object), best)
+        answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
+        answers["heads"] = xp.where(request.real, xp.cast(heads, "int32"), -1)
+        answers["deprels"] = xp.where(request.real, deprels, "")
+        for name, logits, chosen in (
+            ("head", outputs["heads"], xp.maximum(heads, 0)),
+            ("deprel", labels, best),
+        ):
+            rows = xp.node("Softmax", logits, axis=-1)
+            places = xp.cast(xp.expand_dims(chosen, -1), "int64")
+            shares = xp.squeeze(xp.node("GatherElements", rows, places, axis=2), -1)
+            answers[f"{name}_probabilities"] = xp.where(request.real, shares, 0.0)
         return answers
 
     return of_words(xp, model, answer)

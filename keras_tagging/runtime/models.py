@@ -10,6 +10,7 @@ from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import find_cycle
 from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
+from keras_tagging.kinds.joint import Joint
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.kinds.tagging import Tagging, lists_of
@@ -211,7 +212,9 @@ class OnnxModel(Evaluated, Predictor):
         return [arrays[name] for name in names]
 
     def _possible(self, name, array, real) -> bool:
-        """Whether an output is one of those that the file lists."""
+        """Whether an output is one of those that the file lists, or heads are trees."""
+        if name == "heads":
+            return are_trees(array, real)
         if (labels := self._inventories.get(name)) is None:
             return True
         if array.dtype.kind == "f":
@@ -256,14 +259,30 @@ class OnnxParser(Parsing, OnnxModel):
         super().__init__(session, described, threads)
         self._inventories = {"deprels": frozenset(["", *self.labels])}
 
-    def _possible(self, name, array, real):
-        if name != "heads":
-            return super()._possible(name, array, real)
-        lengths = real.sum(1)
-        if ((array < 0) | (array > lengths[:, None]))[real].any():
-            return False
-        rows = zip(array.tolist(), lengths, strict=True)
-        return not any(find_cycle(row[:length]) for row, length in rows)
+
+class OnnxBiaffineParser(Joint, OnnxTagger):
+    """A biaffine parser, as `BiaffineParser`: see there."""
+
+    report_options = OnnxParser.report_options
+
+    def __init__(self, session, described, threads=1):
+        super().__init__(session, described, threads)
+        self._inventories["deprels"] = frozenset(described["labels"])
+
+    @classmethod
+    def lists(cls, described):
+        if described.get("tags") == {}:
+            described = described | {"tags": []}
+        return super().lists(described) | {"labels": described.get("labels")}
+
+
+def are_trees(heads, real) -> bool:
+    """Whether heads are those of trees, `(batch, time)`."""
+    lengths = real.sum(1)
+    if ((heads < 0) | (heads > lengths[:, None]))[real].any():
+        return False
+    rows = zip(heads.tolist(), lengths, strict=True)
+    return not any(find_cycle(row[:length]) for row, length in rows)
 
 
 def call_batches(lengths: np.ndarray, most: int) -> list[np.ndarray]:

@@ -44,8 +44,10 @@ class FitSettings(Checked):
         unknown_rate: probability with which a word seen once becomes unknown.
         word_dropout: alpha; a word seen n times becomes unknown with the probability
             alpha / (alpha + n) (Kiperwasser & Goldberg 2016, section 4), 0.25 there.
-        decay: "linear" (the learning rate falls to 0 over the epochs), "halve" (it is
-            halved when the development error hardly changes: `HalvingDecay`) or None.
+        decay: "linear" (the learning rate falls to 0 over the epochs),
+            "warmup-stable-decay" (it changes with each batch: `WarmupStableDecay`),
+            "halve" (it is halved when the development error hardly changes:
+            `HalvingDecay`) or None.
         l2: lambda of the penalty ``lambda/2 |theta|^2`` on all weights, once an epoch:
             each batch has a part in proportion to its tokens.
     """
@@ -55,5 +57,5 @@ class FitSettings(Checked):
     epochs: NonNegative = 10
     unknown_rate: Share = 0.0
     word_dropout: Rate = 0.0
-    decay: Literal["linear", "halve"] | None = None
+    decay: Literal["linear", "warmup-stable-decay", "halve"] | None = None
     l2: Rate = 0.0

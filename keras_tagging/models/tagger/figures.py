@@ -49,7 +49,7 @@ class MeasuredTagging(Tagging):
         of tokens that are right in all columns.
         """
         columns = self.label_columns
-        together = [] if columns[0].name is None else [*TOGETHER]
+        together = [*TOGETHER] if columns and columns[0].name else []
         return together + [c.figure(name) for c in columns for name in c.figures]
 
     @property

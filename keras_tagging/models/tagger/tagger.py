@@ -149,8 +149,8 @@ class Tagger(MeasuredTagging, SentenceModel):
         super()._restore(vocabularies)
         freeze(self.network, self.frozen)
 
-    def _new_network(self):
-        return super()._new_network(self.label_columns)
+    def _new_network(self, *others):
+        return super()._new_network(self.label_columns, *others)
 
     def get_config(self):
         config = {"chunk_scheme": self.chunk_scheme, "frozen": list(self.frozen)}
@@ -328,9 +328,14 @@ class Tagger(MeasuredTagging, SentenceModel):
             unannotated: the sentences as the user gave them: without gold tags, where
                 they have none.
         """
+        columns = self.distilled_columns(unannotated)
         batches.sentences = distillation.encoded(
-            batches.sentences, unannotated, self.label_columns
+            batches.sentences, unannotated, columns
         )
+
+    def distilled_columns(self, sentences):
+        """The columns of labels that it learns from soft targets."""
+        return self.label_columns
 
     def unlabelled_batches(self, sentences, teacher, distilled, like):
         """The batches of sentences of a text, with what a teacher predicts for them.
@@ -433,20 +438,24 @@ class Tagger(MeasuredTagging, SentenceModel):
         """The function from ids and their mask to the outputs that `export` lists."""
 
         def answer(tokens, real):
-            outputs, made = run_network(self.network, tokens), {}
-            for column in self.label_columns:
-                labels = tf.constant(column.labels, tf.string)
-                logits, best = read_outputs(column.part(outputs), tf.argmax)
-                rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
-                shares, order = tf.math.top_k(rows, min(top_k, len(column.labels)))
-                top = tf.where(real[:, :, None], tf.gather(labels, order), "")
-                values = {
-                    "tags": tf.where(real, tf.gather(labels, best), ""),
-                    "probabilities": tf.gather(rows, best, batch_dims=2),
-                    "top_tags": top,
-                    "top_probabilities": shares,
-                }
-                made |= {column.output_names[base]: x for base, x in values.items()}
-            return made
+            return self.served(run_network(self.network, tokens), real, top_k)
 
         return answer
+
+    def served(self, outputs, real, top_k):
+        """The tags among the outputs that `export` lists, from those of the network."""
+        made = {}
+        for column in self.label_columns:
+            labels = tf.constant(column.labels, tf.string)
+            logits, best = read_outputs(column.part(outputs), tf.argmax)
+            rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
+            shares, order = tf.math.top_k(rows, min(top_k, len(column.labels)))
+            top = tf.where(real[:, :, None], tf.gather(labels, order), "")
+            values = {
+                "tags": tf.where(real, tf.gather(labels, best), ""),
+                "probabilities": tf.gather(rows, best, batch_dims=2),
+                "top_tags": top,
+                "top_probabilities": shares,
+            }
+            made |= {column.output_names[base]: x for base, x in values.items()}
+        return made

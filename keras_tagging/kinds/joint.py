@@ -1,0 +1,79 @@
+"""Biaffine parsers predict the tags of each word, its head, and its relation to it."""
+
+from keras_tagging.data.named_columns import with_labels
+from keras_tagging.data.trees import trees_of
+from keras_tagging.kinds import Output
+from keras_tagging.kinds.parsing import FIGURES, figures_of_trees, scores_of, tree_of
+from keras_tagging.kinds.tagging import Tagging
+
+TREE = ("heads", "deprels")
+OUTPUTS = {
+    "heads": Output("int32", -1),
+    "deprels": Output("string", ""),
+    "head_probabilities": Output("float", 0.0),
+    "deprel_probabilities": Output("float", 0.0),
+}
+
+
+class Joint(Tagging):
+    """A biaffine parser, with Keras or without."""
+
+    kind = "biaffine-parser"
+
+    @classmethod
+    def outputs(cls, about):
+        return (super().outputs(about) if about["tags"] else {}) | OUTPUTS
+
+    @property
+    def gives(self):
+        """The columns of sentences that it fills."""
+        return *super().gives, "head", "deprel"
+
+    @property
+    def default_monitor(self) -> str:
+        """The figure that selects the best epoch."""
+        return "val_las"
+
+    def parse(self, sentences):
+        """Parse sentences: the same as `annotate`."""
+        return self.annotate(sentences)
+
+    def decoding(self, probabilities=False):
+        """The sentences have the tags and the trees; with `probabilities` these, too.
+
+        Those of heads are of each arc alone, whether or not it is part of the tree.
+        """
+        names, tagged = super().decoding(probabilities)
+        names = [*dict.fromkeys([*names, *(OUTPUTS if probabilities else TREE)])]
+
+        def annotated(sentence, outputs):
+            heads, deprels = tree_of(outputs)
+            columns, values = {"head": [*map(str, heads)], "deprel": deprels}, None
+            if probabilities:
+                values = {k: outputs[f"{k}_probabilities"].tolist() for k in columns}
+            return with_labels(tagged(sentence, outputs), columns, values)
+
+        return names, annotated
+
+    def scores(self, sentences, *calls, **options):
+        """The `metrics.attachment_scores` on gold trees, with their tables."""
+        trees = self.decode(sentences, [*TREE], lambda _, x: tree_of(x), 1, *calls)
+        return scores_of(sentences, trees, **options)
+
+    def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
+        """The figures of trees, then those of tags: see `Tagging.measured`."""
+        trees_of(sentences)
+        names, item, figures = self.measuring(sentences, seen)
+
+        def both(sentence, outputs):
+            return tree_of(outputs), item(sentence, outputs)
+
+        names = [*dict.fromkeys([*names, *TREE])]
+        results = self.decode(sentences, names, both, 1, *calls)
+        scores = scores_of(sentences, [tree for tree, _ in results], **options)
+        return figures_of_trees(scores) | figures([part for _, part in results])
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of the figures: those of trees, then those of tags."""
+        return [*FIGURES, *super().figures]

@@ -1,0 +1,266 @@
+"""The biaffine parser: sentences in, tags and trees out."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from keras_tagging import training
+from keras_tagging.data.trees import trees_of
+from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
+from keras_tagging.encoding.vocabulary import count_vocabulary
+from keras_tagging.kinds.joint import OUTPUTS, Joint
+from keras_tagging.layers.transition_scorer import KerasEngine
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.labels import refuse_unknown
+from keras_tagging.models.report import Report, without_nan
+from keras_tagging.models.tagger import decoding
+from keras_tagging.models.tagger.tagger import Tagger
+from keras_tagging.transitions.arborescence import best_heads
+from keras_tagging.transitions.search import NumPy
+from keras_tagging.utils.tables import any_strings
+
+#: what `predict` gives of trees
+DISTRIBUTIONS = {"head": "all_head_probabilities", "deprel": "all_deprel_probabilities"}
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class BiaffineParser(Joint, Tagger):
+    """A graph-based dependency parser that also tags, and takes sentences.
+
+    :func:`keras_tagging.build` makes biaffine parsers. The `network` gives logits of
+    tags, of each word as the head of each other, and of the labels of arcs; the tree is
+    the best one with one root (`transitions.arborescence`), and its labels are the best
+    ones of its arcs. Trees may have crossing arcs.
+
+    It is a `Tagger` of the columns `tags`, which may be none, and its `figures` begin
+    with those of trees: see `Parser`.
+
+    Args:
+        architecture, settings: see `SentenceModel`.
+        **kwargs: arguments of `Tagger`.
+    """
+
+    counting_options = ("punctuation", "subtypes")
+    report_options = (*counting_options, "tables")
+    default_monitor = Joint.default_monitor
+
+    @property
+    def column_names(self):
+        """The columns of tags that it learns."""
+        return self.settings.task.tags or ()
+
+    @property
+    def inventories(self):
+        return *map(vocabulary_of, self.column_names), "labels"
+
+    @property
+    def labels(self) -> list[str]:
+        """The dependency labels, in the order of the network's outputs."""
+        self._require_network()
+        return list(self.vocabularies["labels"])
+
+    def count_labels(self, sentences):
+        labels = count_vocabulary(
+            d for _, deprels in trees_of(sentences) for d in deprels
+        )
+        if not labels:
+            raise ValueError("no tree to learn: no training sentence has a token")
+        columns = super().count_labels(sentences) if self.column_names else {}
+        return columns | {"labels": labels}
+
+    def _new_network(self):
+        return super()._new_network(self.vocabularies["labels"])
+
+    # Training
+
+    def objectives(self):
+        return {**super().objectives(), "weighted_metrics": None}
+
+    def annotated(self, sentences):
+        """The sentences, after a check of their tags and trees."""
+        sentences = super().annotated(sentences)
+        trees_of(sentences)
+        return sentences
+
+    def check_development(self, sentences):
+        super().check_development(sentences)
+        labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
+        refuse_unknown("dependency labels", labels, self.labels, "development")
+
+    def tree_columns(self, sentences) -> list[LabelColumn]:
+        """Heads and labels as columns of labels, where heads are numbers of words."""
+        most = max(map(len, sentences), default=0)
+        return [
+            LabelColumn("head", [*map(str, range(most + 1))]),
+            LabelColumn("deprel", self.labels),
+        ]
+
+    def targets(self, sentences):
+        """The ids of tags, heads and labels of all tokens: `(tokens, columns + 2)`."""
+        sentences = [sentence for sentence in sentences if len(sentence)]
+        columns = [*self.label_columns, *self.tree_columns(sentences)]
+        return np.stack([column.targets(sentences) for column in columns], 1)
+
+    def token_weights(self, sentences, sample_weight, class_weight):
+        if class_weight:
+            raise ValueError("class_weight is for a tagger of one column")
+        return super().token_weights(sentences, sample_weight, class_weight)
+
+    def distilled_columns(self, sentences):
+        return [*self.label_columns, *self.tree_columns(sentences)]
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """The sum of the losses of tags, heads and labels, each with its weight.
+
+        Labels are those of arcs from the gold heads, or from the teacher's best ones
+        where there are none.
+        """
+        soft = y if isinstance(y, dict) else None
+        gold = y if soft is None else soft["gold"]
+        network, first = self.settings.network, y_pred.get("first", {})
+        terms = []  # the number of a column of targets, logits, loss, weight
+        for i, column in enumerate(self.label_columns):
+            weight = self.settings.task.weights[i]
+            terms.append((i, y_pred[column.name], self.loss, weight))
+            if column.name in first:
+                weight *= network.first_weight
+                terms.append((i, first[column.name], self.loss, weight))
+        count, heads = len(self.label_columns), gold[..., -2]
+        if soft is not None:
+            best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
+            heads = ops.where(heads < 0, best, heads)
+        labels = self.label_scores(y_pred, heads)
+        # heads are not smoothed: their logits have the padding of the batch, too
+        plain, weight = training.TagLoss(), network.tree_weight
+        terms += [(count, y_pred["heads"], plain, weight)]
+        terms += [(count + 1, labels, plain, weight)]
+        of_gold, of_soft = 0.0, 0.0
+        for i, logits, loss, weight in terms:
+            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
+            value = loss(gold[..., i], logits, 1.0 * sample_weight)
+            of_gold = of_gold + weight * ops.cast(value, "float32")
+            if soft is not None:
+                ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
+                of_soft = of_soft + weight * training.mean_soft_cross_entropy(
+                    ids, shares, logits, sample_weight, self.soft_share[1]
+                )
+        if soft is None:
+            return sum(self.losses, of_gold)
+        return self.joined_loss(of_gold, of_soft)
+
+    def label_scores(self, outputs, heads):
+        """The logits of the labels of arcs: see `ArcLabels.scores`."""
+        vectors = outputs["dependents"], outputs["label_heads"]
+        return self.network.get_layer("arc_labels").scores(*vectors, heads)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """The loss alone: figures are those of the development sentences."""
+        return self.get_metrics_result()
+
+    # Prediction
+
+    @property
+    def soft_labels(self):
+        """The labels of `predict` by column; those of heads are numbers of words."""
+        return self.tags | {"head": (), "deprel": self.labels}
+
+    def predictions(self, sentences, *calls):
+        """Probabilities for each sentence: a dict of arrays.
+
+        Those of each column of tags, `(tokens, labels)`; under "head" those of ROOT and
+        of each word as the head, `(tokens, tokens + 1)`; under "deprel" those of the
+        labels of the arcs of the tree.
+        """
+        names = {
+            c.name: c.output_names["all_probabilities"] for c in self.label_columns
+        }
+        names |= DISTRIBUTIONS
+
+        def rows(sentence, outputs):
+            arrays = {k: np.asarray(outputs[name]) for k, name in names.items()}
+            arrays["head"] = arrays["head"][:, : len(sentence) + 1]
+            return arrays
+
+        return self.decode(sentences, [*names.values()], rows, 1, *calls)
+
+    def empty_output(self, name):
+        if name in DISTRIBUTIONS.values():
+            return np.zeros((0, 1 if "head" in name else len(self.labels)), "float32")
+        return super().empty_output(name)
+
+    def output_arrays(self, outputs, names):
+        trees = {*OUTPUTS, *DISTRIBUTIONS.values()} & {*names}
+        tags = [name for name in names if name not in trees]
+        arrays = super().output_arrays(outputs, tags)
+        arrays = dict(zip(tags, arrays, strict=True))
+        return [(arrays | self._tree_arrays(outputs, trees))[name] for name in names]
+
+    def _tree_arrays(self, outputs, names) -> dict[str, np.ndarray]:
+        if not names:
+            return {}
+        scores = np.asarray(outputs["heads"], "float32")
+        heads = best_heads(NumPy(), scores, np.asarray(outputs["lengths"]))
+        labels = ops.convert_to_numpy(self.label_scores(outputs, heads.astype("int32")))
+        best = labels.argmax(-1)
+        arrays = {"heads": heads, "deprels": np.array(self.labels, object)[best]}
+        rows = {"head": (scores, heads), "deprel": (labels, best)}
+        for name, (logits, chosen) in rows.items():
+            if {f"{name}_probabilities", DISTRIBUTIONS[name]} & names:
+                shares = decoding.softmax(logits)
+                places = np.maximum(chosen, 0)[..., None]
+                chosen = np.take_along_axis(shares, places, -1)[..., 0]
+                arrays |= {f"{name}_probabilities": chosen, DISTRIBUTIONS[name]: shares}
+        return arrays
+
+    # Figures
+
+    def evaluator(self, sentences, calls=QUIET, **options):
+        """See `SentenceModel`; the options are those of `metrics.attachment_scores`."""
+        measured = super().evaluator(sentences, calls)
+        return lambda: measured(**options)
+
+    @any_strings()
+    def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
+        """Figures and tables: see `Parser.report`."""
+        counting = {"punctuation": punctuation, "subtypes": subtypes}
+        figures = without_nan(self.evaluate(sentences, return_dict=True, **counting))
+        made = {}
+        if tables:
+            scored = self.scores(self.annotated(sentences), **counting)
+            names = ("by_relation", "by_sentence_length", "by_distance")
+            made = {name: getattr(scored, name)() for name in names}
+        return Report(figures, made, counting)
+
+    def counts(self, sentences, figures, **options):
+        """The counts behind figures: see `Parser.counts`."""
+        counts = self.scores(self.annotated(sentences), **options).by_sentence
+        columns = {"uas": [0, 1], "las": [0, 2]}
+        return [counts[:, columns[name]] for name, _ in figures]
+
+    # Serving
+
+    def described(self, top_k=5):
+        return super().described(top_k) | {"labels": self.labels}
+
+    def serving(self, top_k):
+        """The function from ids and their mask to the outputs that `export` lists."""
+
+        def answer(tokens, real):
+            outputs = self.call(tokens)
+            heads = best_heads(KerasEngine(), outputs["heads"], outputs["lengths"])
+            labels = self.label_scores(outputs, heads)
+            best = tf.argmax(labels, -1)
+            deprels = tf.gather(tf.constant(self.labels, tf.string), best)
+            made = {
+                "heads": tf.where(real, tf.cast(heads, tf.int32), -1),
+                "deprels": tf.where(real, deprels, ""),
+            }
+            pairs = {"head": (outputs["heads"], heads), "deprel": (labels, best)}
+            for name, (logits, chosen) in pairs.items():
+                rows, chosen = tf.nn.softmax(logits), tf.maximum(chosen, 0)
+                shares = tf.gather(rows, chosen, batch_dims=2)
+                made[f"{name}_probabilities"] = tf.where(real, shares, 0.0)
+            return self.served(outputs, real, top_k) | made
+
+        return answer
