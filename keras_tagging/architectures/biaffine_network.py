@@ -113,7 +113,7 @@ class BiaffineNetwork(Checked):
         outputs = {"lengths": keras.ops.sum(keras.ops.cast(mask, "int32"), 1)}
         fed = [column for column in columns if self.feed_dim and not column.scripts]
         if fed and self.num_layers > 1:
-            x = stack(1, "first_layer")(x, mask=mask)
+            x = stack(1, "lower_stack")(x, mask=mask)
             first = {column.name: logits(x, column, "first") for column in fed}
             vectors = [
                 keras.layers.Dense(

@@ -102,9 +102,9 @@ def holds_derivations(corpus: str, format: str | None = None) -> bool:
 
 def kinds_reading(names: Iterable[str]) -> dict[str, bool]:
     """Keywords of `Reading.corpus` for these parts of a pipeline together."""
-    from keras_tagging.runtime.pipeline import kind_of_part
+    from keras_tagging.runtime.pipeline import kinds_of_part
 
-    each = [kinds.find(kind_of_part(name) or name).reading for name in names]
+    each = [kinds.find((kinds_of_part(name) or [name])[0]).reading for name in names]
     return {key: any(reading[key] for reading in each) for key in each[0]}
 
 

@@ -57,6 +57,7 @@ class Kind:
         command: of `keras-tagging`, which uses its models.
         route: of the service, without the slash; None if it is not served alone.
         stage: its place in a pipeline, the lowest number first; None if it has none.
+        part: the name that it has there; by default its own.
         composed: whether its models are made of models of other kinds.
         options: those of `train` and `export` that not every kind has.
         figures: those that have counts for tests of significance.
@@ -84,6 +85,7 @@ class Kind:
     command: str = "annotate"
     route: str | None = None
     stage: int | None = None
+    part: str | None = None
     composed: bool = False
     options: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
@@ -91,6 +93,11 @@ class Kind:
 
     def __str__(self):
         return self.name
+
+    @property
+    def part_name(self) -> str:
+        """The name of a part of a pipeline that is of this kind."""
+        return self.part or self.name
 
     def at(self, field: str):
         """The object at the place that a field names; a list for several places."""
@@ -161,10 +168,12 @@ BIAFFINE_PARSER = Kind(
     architectures=("keras_tagging.architectures.dozat2017:BIAFFINE_PARSER",),
     runtime="keras_tagging.runtime.models:OnnxBiaffineParser",
     graph="keras_tagging.onnx.graphs:biaffine_graph",
+    ensemble="keras_tagging.models.ensemble:BiaffineEnsemble",
     learns="trees",
     command="parse",
     route="parse",
-    stage=1,
+    stage=2,
+    part="parser",
     options=("tags", "embeddings", "teacher", "top_k"),
     figures=("uas", "las"),
     analysis="keras_tagging.experiments.analysis:parsed_tokens",

@@ -21,6 +21,7 @@ from keras_tagging.models.files.export import export
 from keras_tagging.models.files.loading import read
 from keras_tagging.models.files.run_folder import ENSEMBLE
 from keras_tagging.models.files.saving import versions
+from keras_tagging.models.parser.biaffine_parser import Parsed
 from keras_tagging.models.parser.parser import Parser
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
@@ -289,7 +290,7 @@ class TaggerEnsemble(MeasuredTagging, Ensemble):
                 logits = logits_of(model.label_columns[place].part(of_member))
                 log = ops.log_softmax(ops.cast(logits, "float32"))
                 logs.append(log if order is None else ops.take(log, order, axis=-1))
-            mean = ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
+            mean = _mean(logs)
             if decoder is not None:
                 mean = {"logits": mean, "tags": decoder(mean, mask=real)}
             means.append(mean)
@@ -312,6 +313,50 @@ def _place(column, model):
         raise ValueError(f"the taggers differ in the labels of {name!r}")
     order = [other.ids[label] for label in column.labels]
     return [*named].index(column.name), None if order == sorted(order) else order
+
+
+class BiaffineEnsemble(Parsed, TaggerEnsemble):
+    """An ensemble of biaffine parsers: see `Ensemble`.
+
+    The tree is the best one by the mean probabilities of heads, and its labels are the
+    best ones by those of the labels of its arcs.
+    """
+
+    labels = _first("labels")
+
+    def __init__(self, members, **kwargs):
+        super().__init__(members, **kwargs)
+        if any({*model.labels} != {*self.labels} for model in self.members):
+            raise ValueError("the parsers differ in their dependency labels")
+        # the order in which the labels of each are those of the first
+        self._orders = [
+            [*map({x: i for i, x in enumerate(model.labels)}.get, self.labels)]
+            for model in self.members
+        ]
+
+    def joined(self, outputs, real):
+        heads = [ops.log_softmax(each["heads"]) for each in outputs]
+        return {
+            **super().joined(outputs, real),
+            "heads": _mean(heads),
+            "lengths": outputs[0]["lengths"],
+            "members": outputs,
+        }
+
+    def label_scores(self, outputs, heads):
+        """See `BiaffineParser.label_scores`: the logarithms of mean probabilities."""
+        logs = [
+            ops.take(ops.log_softmax(model.label_scores(each, heads)), order, axis=-1)
+            for model, each, order in zip(
+                self.members, outputs["members"], self._orders, strict=True
+            )
+        ]
+        return _mean(logs)
+
+
+def _mean(logs):
+    """The logarithm of the mean of probabilities, of which these are logarithms."""
+    return ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
 
 
 class ParserEnsemble(Parsing, Ensemble):

@@ -230,7 +230,9 @@ def tree_graph(xp: Arrays, model, top_k: int):
                     # the tags of its own tagger
                     tagger = member.tagger
                     outputs = outputs_of(request, tagger)
-                    tags = tags_of(xp, request, tagger.label_columns, outputs, 1)["tags"]
+                    tags = tags_of(xp, request, tagger.label_columns, outputs, 1)[
+                        "tags"
+                    ]
                     request.strings[name] = tags
                     if member is model:
                         answers["predicted_tags"] = tags

@@ -30,7 +30,7 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
     strangers,
 )
-from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, TextPipeline
+from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
 from keras_tagging.runtime.shared_words import IDS
 from keras_tagging.utils.atomic import remove_partial, replacing, replacing_files
 from keras_tagging.utils.checks import check_known
@@ -43,8 +43,6 @@ TRAINING = "training.json"
 REMEDY = "choose another folder, or remove it"
 #: the key of `training.json` with the checksum of the pipeline that is to be replaced
 REPLACES = "replaces"
-#: the columns that taggers of folds have predicted, in the folder of the parser
-COLUMNS = "columns"
 
 
 class Pipeline(TextPipeline):
@@ -345,7 +343,7 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
     path, about = out / TRAINING, json.loads(json.dumps(about, default=str))
     if again and (out / PIPELINE).exists():
         about[REPLACES] = sha256_of(out / PIPELINE)
-    for name in (*PARTS, *CCG_PARSERS, ENTITIES) if again else ():
+    for name in (*stages(), ENTITIES) if again else ():
         shutil.rmtree(out / name, ignore_errors=True)
     if again or not path.exists():
         # last: no part of another training is taken for its own
@@ -366,7 +364,6 @@ def end_run(out: Path) -> None:
     about = read_object(out / TRAINING, REMEDY)
     if about.pop(REPLACES, None):
         _write_training(out / TRAINING, about)
-    shutil.rmtree(out / "parser" / COLUMNS, ignore_errors=True)
     remove_partial(out)
 
 

@@ -12,11 +12,10 @@ from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.models.files.loading import load
 from keras_tagging.models.files.run_folder import STATE, is_finished, tidy, train_run
 from keras_tagging.models.report import without_nan
-from keras_tagging.models.tagger.jackknife import jackknife
 from keras_tagging.pipelines.any_model import load as load_any
-from keras_tagging.pipelines.pipeline import COLUMNS, Pipeline, end_run, start_run
-from keras_tagging.pipelines.plan import JACKKNIFE, PipelinePlan, columns_to_read
-from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES
+from keras_tagging.pipelines.pipeline import Pipeline, end_run, start_run
+from keras_tagging.pipelines.plan import PipelinePlan
+from keras_tagging.runtime.pipeline import ENTITIES
 
 
 class Silent:
@@ -44,16 +43,14 @@ class ProgressCallback(keras.callbacks.Callback):
     Args:
         progress: an object as `Silent`.
         monitor: the figure to report.
-        before: the epochs of the part that other models have had.
     """
 
-    def __init__(self, progress, monitor: str, before: int = 0):
+    def __init__(self, progress, monitor: str):
         super().__init__()
-        self.progress, self.monitor, self.before = progress, monitor, before
-        self.now = 0
+        self.progress, self.monitor, self.now = progress, monitor, 0
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.now = self.before + epoch
+        self.now = epoch
         self.progress.step(self.now, 0.0)
 
     def on_train_batch_end(self, batch, logs=None):
@@ -80,13 +77,10 @@ def train_pipeline(
     goes on there, and finished parts are not trained again. The best epoch of each part
     is that of the development sentences.
 
-    The tagger learns UPOS, XPOS, FEATS and LEMMA, those that the treebank has. The
-    parser reads the UPOS, XPOS and FEATS that it predicts, in training too. With the
-    parser's setting ``folds=4`` other, smaller taggers predict them there, each for
-    sentences that it has not seen (jackknifing). With ``tags="predicted"`` the parser
-    has a tagger of its own. The tagger of entities learns the column `ner`, which
-    `corpora.entities.add_entities` makes; with ``columns=("pos",)`` it reads the UPOS
-    that the tagger predicts. A CCG parser learns from sentences with derivations.
+    The parser, or a tagger where there are no trees, learns UPOS, XPOS, FEATS and LEMMA
+    too, those that the treebank has. The tagger of entities learns the column `ner`,
+    which `corpora.entities.add_entities` makes; with ``columns=("pos",)`` it reads the
+    UPOS that these predict. A CCG parser learns from sentences with derivations.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -115,23 +109,18 @@ def train_pipeline(
             plan.build(part)
     about = _about(corpus, plan, fitting)
     about["segmenter"] = None if segmenter is None else str(segmenter)
-    parts, tagged = {}, None
+    parts = {}
     if segmenter is not None:
         parts["segmenter"] = segmenter_of(segmenter, plan)
     start_run(out, about, again)
     for part in stages:
-        folder = out / ("parser" if part == JACKKNIFE else part)
-        if finished := is_finished(folder):
+        folder = out / part
+        if is_finished(folder):
             progress.skip(part)
             tidy(folder)
-        if part == JACKKNIFE:
-            if not finished:
-                keep = folder / COLUMNS
-                tagged = _jackknifed(corpus, keep, plan, progress, stages[part])
-            continue
-        if not finished:
-            of_folds = tagged if part == "parser" else None
-            model, material = _built(part, corpus, plan, parts.get("tagger"), of_folds)
+        else:
+            first = parts.get("parser", parts.get("tagger"))
+            model, material = _built(part, corpus, plan, first)
             model.adapt(material.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
@@ -192,28 +181,25 @@ def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
     }
 
 
-def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
+def _built(part: str, corpus: Corpus, plan: PipelinePlan, first):
     """The model of a part, and the corpus that it learns from.
 
     Args:
-        tagged: the training sentences with jackknifed columns, if there are any.
+        first: the part that gives tags, if there is one.
     """
     build = partial(plan.build, part, epochs=plan.epochs(part, corpus))
-    if part == "tagger":
-        return build(tags=plan.columns(corpus)), corpus
-    if part in ("segmenter", *CCG_PARSERS):
+    if part in ("tagger", "parser"):
+        return build(tags=plan.columns(part, corpus)), corpus
+    if part != ENTITIES:
         return build(), corpus
-    names = () if tagger is None else tagger.column_names
-    chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)
-    model = build(**chosen)
-    read = [name for name in names if name and field_of(name) in model.input_columns]
-    if read:
+    model = build(tags=(NER,))
+    names = () if first is None else first.column_names
+    if names := [name for name in names if field_of(name) in model.input_columns]:
         predicted = {
-            split: _labelled(sentences, tagger.tag([x.tokens for x in sentences]), read)
+            split: _labelled(sentences, first.tag([x.tokens for x in sentences]), names)
             for split, sentences in corpus.splits()
-            if split != "train" or tagged is None
         }
-        corpus = replace(corpus, **({"train": tagged} if tagged else {}), **predicted)
+        corpus = replace(corpus, **predicted)
     return model, corpus
 
 
@@ -223,23 +209,3 @@ def _labelled(sentences, labels, names) -> list[Sentence]:
         with_labels(sentence, {name: row[name] for name in names})
         for sentence, row in zip(sentences, labels, strict=True)
     ]
-
-
-def _jackknifed(corpus: Corpus, folder: Path, plan, progress, epochs: int):
-    """The training sentences with columns that taggers of other sentences predict.
-
-    Args:
-        folder: keeps the columns of finished folds for a resumed run.
-        epochs: of all these taggers together.
-    """
-    columns = plan.jackknifed(corpus)
-    folds = plan.keywords("parser")["folds"]
-    each = epochs // folds
-
-    def begin(fold, tagger):
-        progress.begin(JACKKNIFE, epochs, f"{tagger.size}, fold {fold + 1} of {folds}")
-        return [ProgressCallback(progress, tagger.default_monitor, fold * each)]
-
-    options = {"folds": folds, "epochs": each, "keep": folder, "begin": begin}
-    labels = jackknife(corpus.train, lambda: plan.fold_tagger(columns), **options)
-    return _labelled(corpus.train, labels, columns)

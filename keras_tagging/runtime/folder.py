@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kind_of_part, stages
+from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kinds_of_part, stages
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import read_object
 
@@ -68,7 +68,7 @@ def content_of(folder: Path) -> dict:
     words = content.get("words", {})
     # in a list: what a stranger wrote there may have no hash
     fits = files in [*SUFFIXES] and isinstance(parts, dict) and bool(parts)
-    fits = fits and all(map(kind_of_part, parts))
+    fits = fits and all(map(kinds_of_part, parts))
     fits = fits and isinstance(content.setdefault("metadata", {}), dict)
     fits = fits and isinstance(words, dict) and {*words} <= {WORDS, WORD_FORMS}
     if not fits or (words and len(parts) > limits.SHARING_PARTS):

@@ -15,7 +15,7 @@ from keras_tagging.kinds.predictor import no_probabilities
 from keras_tagging.utils.checks import check_known
 
 #: the parts that are trained together
-PARTS = ("segmenter", "tagger", "parser")
+PARTS = ("segmenter", "parser")
 #: the parts that learn from derivations; the first is trained by default
 CCG_PARSERS = (kinds.CCG_PARSER.name, kinds.CCG_SHIFT_REDUCE.name)
 #: the further tagger that `train pipeline --entities` trains
@@ -25,17 +25,17 @@ NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 
 
 def stages() -> list[str]:
-    """The kinds that may be parts of a pipeline, in their order."""
+    """The names of the parts that a pipeline may have, in their order."""
     staged = (kind for kind in kinds.registered().values() if kind.stage is not None)
-    return [kind.name for kind in sorted(staged, key=lambda kind: kind.stage)]
+    return [*dict.fromkeys(x.part_name for x in sorted(staged, key=lambda x: x.stage))]
 
 
-def kind_of_part(name: str) -> str | None:
-    """The kind of model that a part of a pipeline is; None if there is no such part."""
+def kinds_of_part(name: str) -> list[str]:
+    """The kinds that a part of a pipeline may have; none if there is no such part."""
     if name in stages():
-        return name
+        return [x.name for x in kinds.registered().values() if x.part_name == name]
     further = NAME.fullmatch(name) and name not in kinds.registered()
-    return kinds.TAGGER.name if further else None
+    return [kinds.TAGGER.name] if further else []
 
 
 class TextPipeline:
@@ -64,10 +64,11 @@ class TextPipeline:
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
             )
         for name, model in self.parts.items():
-            kind = kind_of_part(name)
-            if kind is None or getattr(model, "kind", None) != kind:
+            possible = kinds_of_part(name)
+            if getattr(model, "kind", None) not in possible:
                 raise ValueError(
-                    f"{name}= is a {type(model).__name__}, not a {kind or 'tagger'}: "
+                    f"{name}= is a {type(model).__name__}, not a "
+                    f"{' or '.join(possible) or kinds.TAGGER}: "
                     f"the parts of a pipeline are {', '.join(stages())}, and taggers "
                     f"by names in small letters, such as {ENTITIES}="
                 )
@@ -340,4 +341,4 @@ def pipeline_of(model) -> TextPipeline:
     """A pipeline as it is; that of any other model alone."""
     if kinds.of(model).composed:
         return model
-    return TextPipeline(**{model.kind: model})
+    return TextPipeline(**{kinds.of(model).part_name: model})

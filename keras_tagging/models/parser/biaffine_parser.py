@@ -24,8 +24,93 @@ from keras_tagging.utils.tables import any_strings
 DISTRIBUTIONS = {"head": "all_head_probabilities", "deprel": "all_deprel_probabilities"}
 
 
+class Parsed(Joint):
+    """The answers of a biaffine parser with Keras, or of an ensemble of them."""
+
+    counting_options = ("punctuation", "subtypes")
+    report_options = (*counting_options, "tables")
+
+    @property
+    def soft_labels(self):
+        """The labels of `predict` by column; those of heads are numbers of words."""
+        return self.tags | {"head": (), "deprel": self.labels}
+
+    def predictions(self, sentences, *calls):
+        """Probabilities for each sentence: a dict of arrays.
+
+        Those of each column of tags, `(tokens, labels)`; under "head" those of ROOT and
+        of each word as the head, `(tokens, tokens + 1)`; under "deprel" those of the
+        labels of the arcs of the tree.
+        """
+        names = {
+            c.name: c.output_names["all_probabilities"] for c in self.label_columns
+        }
+        names |= DISTRIBUTIONS
+
+        def rows(sentence, outputs):
+            arrays = {k: np.asarray(outputs[name]) for k, name in names.items()}
+            arrays["head"] = arrays["head"][:, : len(sentence) + 1]
+            return arrays
+
+        return self.decode(sentences, [*names.values()], rows, 1, *calls)
+
+    def empty_output(self, name):
+        if name in DISTRIBUTIONS.values():
+            return np.zeros((0, 1 if "head" in name else len(self.labels)), "float32")
+        return super().empty_output(name)
+
+    def output_arrays(self, outputs, names):
+        trees = {*OUTPUTS, *DISTRIBUTIONS.values()} & {*names}
+        tags = [name for name in names if name not in trees]
+        arrays = super().output_arrays(outputs, tags)
+        arrays = dict(zip(tags, arrays, strict=True))
+        return [(arrays | self._tree_arrays(outputs, trees))[name] for name in names]
+
+    def _tree_arrays(self, outputs, names) -> dict[str, np.ndarray]:
+        if not names:
+            return {}
+        scores = np.asarray(outputs["heads"], "float32")
+        heads = best_heads(NumPy(), scores, np.asarray(outputs["lengths"]))
+        labels = ops.convert_to_numpy(self.label_scores(outputs, heads.astype("int32")))
+        best = labels.argmax(-1)
+        arrays = {"heads": heads, "deprels": np.array(self.labels, object)[best]}
+        rows = {"head": (scores, heads), "deprel": (labels, best)}
+        for name, (logits, chosen) in rows.items():
+            if {f"{name}_probabilities", DISTRIBUTIONS[name]} & names:
+                shares = decoding.softmax(logits)
+                places = np.maximum(chosen, 0)[..., None]
+                chosen = np.take_along_axis(shares, places, -1)[..., 0]
+                arrays |= {f"{name}_probabilities": chosen, DISTRIBUTIONS[name]: shares}
+        return arrays
+
+    # Figures
+
+    def evaluator(self, sentences, calls=QUIET, **options):
+        """See `SentenceModel`; the options are those of `metrics.attachment_scores`."""
+        measured = super().evaluator(sentences, calls)
+        return lambda: measured(**options)
+
+    @any_strings()
+    def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
+        """Figures and tables: see `Parser.report`."""
+        counting = {"punctuation": punctuation, "subtypes": subtypes}
+        figures = without_nan(self.evaluate(sentences, return_dict=True, **counting))
+        made = {}
+        if tables:
+            scored = self.scores(self.annotated(sentences), **counting)
+            names = ("by_relation", "by_sentence_length", "by_distance")
+            made = {name: getattr(scored, name)() for name in names}
+        return Report(figures, made, counting)
+
+    def counts(self, sentences, figures, **options):
+        """The counts behind figures: see `Parser.counts`."""
+        counts = self.scores(self.annotated(sentences), **options).by_sentence
+        columns = {"uas": [0, 1], "las": [0, 2]}
+        return [counts[:, columns[name]] for name, _ in figures]
+
+
 @keras.saving.register_keras_serializable("keras_tagging")
-class BiaffineParser(Joint, Tagger):
+class BiaffineParser(Parsed, Tagger):
     """A graph-based dependency parser that also tags, and takes sentences.
 
     :func:`keras_tagging.build` makes biaffine parsers. The `network` gives logits of
@@ -40,10 +125,6 @@ class BiaffineParser(Joint, Tagger):
         architecture, settings: see `SentenceModel`.
         **kwargs: arguments of `Tagger`.
     """
-
-    counting_options = ("punctuation", "subtypes")
-    report_options = (*counting_options, "tables")
-    default_monitor = Joint.default_monitor
 
     @property
     def column_names(self):
@@ -60,14 +141,12 @@ class BiaffineParser(Joint, Tagger):
         self._require_network()
         return list(self.vocabularies["labels"])
 
-    def count_labels(self, sentences):
-        labels = count_vocabulary(
-            d for _, deprels in trees_of(sentences) for d in deprels
-        )
+    def count_other_labels(self, sentences):
+        trees = trees_of(sentences)
+        labels = count_vocabulary(label for _, deprels in trees for label in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
-        columns = super().count_labels(sentences) if self.column_names else {}
-        return columns | {"labels": labels}
+        return {"labels": labels}
 
     def _new_network(self):
         return super()._new_network(self.vocabularies["labels"])
@@ -157,86 +236,6 @@ class BiaffineParser(Joint, Tagger):
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The loss alone: figures are those of the development sentences."""
         return self.get_metrics_result()
-
-    # Prediction
-
-    @property
-    def soft_labels(self):
-        """The labels of `predict` by column; those of heads are numbers of words."""
-        return self.tags | {"head": (), "deprel": self.labels}
-
-    def predictions(self, sentences, *calls):
-        """Probabilities for each sentence: a dict of arrays.
-
-        Those of each column of tags, `(tokens, labels)`; under "head" those of ROOT and
-        of each word as the head, `(tokens, tokens + 1)`; under "deprel" those of the
-        labels of the arcs of the tree.
-        """
-        names = {
-            c.name: c.output_names["all_probabilities"] for c in self.label_columns
-        }
-        names |= DISTRIBUTIONS
-
-        def rows(sentence, outputs):
-            arrays = {k: np.asarray(outputs[name]) for k, name in names.items()}
-            arrays["head"] = arrays["head"][:, : len(sentence) + 1]
-            return arrays
-
-        return self.decode(sentences, [*names.values()], rows, 1, *calls)
-
-    def empty_output(self, name):
-        if name in DISTRIBUTIONS.values():
-            return np.zeros((0, 1 if "head" in name else len(self.labels)), "float32")
-        return super().empty_output(name)
-
-    def output_arrays(self, outputs, names):
-        trees = {*OUTPUTS, *DISTRIBUTIONS.values()} & {*names}
-        tags = [name for name in names if name not in trees]
-        arrays = super().output_arrays(outputs, tags)
-        arrays = dict(zip(tags, arrays, strict=True))
-        return [(arrays | self._tree_arrays(outputs, trees))[name] for name in names]
-
-    def _tree_arrays(self, outputs, names) -> dict[str, np.ndarray]:
-        if not names:
-            return {}
-        scores = np.asarray(outputs["heads"], "float32")
-        heads = best_heads(NumPy(), scores, np.asarray(outputs["lengths"]))
-        labels = ops.convert_to_numpy(self.label_scores(outputs, heads.astype("int32")))
-        best = labels.argmax(-1)
-        arrays = {"heads": heads, "deprels": np.array(self.labels, object)[best]}
-        rows = {"head": (scores, heads), "deprel": (labels, best)}
-        for name, (logits, chosen) in rows.items():
-            if {f"{name}_probabilities", DISTRIBUTIONS[name]} & names:
-                shares = decoding.softmax(logits)
-                places = np.maximum(chosen, 0)[..., None]
-                chosen = np.take_along_axis(shares, places, -1)[..., 0]
-                arrays |= {f"{name}_probabilities": chosen, DISTRIBUTIONS[name]: shares}
-        return arrays
-
-    # Figures
-
-    def evaluator(self, sentences, calls=QUIET, **options):
-        """See `SentenceModel`; the options are those of `metrics.attachment_scores`."""
-        measured = super().evaluator(sentences, calls)
-        return lambda: measured(**options)
-
-    @any_strings()
-    def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
-        """Figures and tables: see `Parser.report`."""
-        counting = {"punctuation": punctuation, "subtypes": subtypes}
-        figures = without_nan(self.evaluate(sentences, return_dict=True, **counting))
-        made = {}
-        if tables:
-            scored = self.scores(self.annotated(sentences), **counting)
-            names = ("by_relation", "by_sentence_length", "by_distance")
-            made = {name: getattr(scored, name)() for name in names}
-        return Report(figures, made, counting)
-
-    def counts(self, sentences, figures, **options):
-        """The counts behind figures: see `Parser.counts`."""
-        counts = self.scores(self.annotated(sentences), **options).by_sentence
-        columns = {"uas": [0, 1], "las": [0, 2]}
-        return [counts[:, columns[name]] for name, _ in figures]
 
     # Serving
 

@@ -22,12 +22,13 @@ Names = Sequence[str | None]
 
 
 def columns_to_learn(
-    sentences: list[Sentence], settings, keeping: Sequence[Callable] = ()
+    sentences: list[Sentence], names: Names, settings, keeping: Sequence[Callable] = ()
 ) -> tuple[LabelColumn, ...]:
     """The columns of labels of training sentences.
 
     Args:
         sentences: annotated in the columns.
+        names: of the columns.
         settings: the `Settings` of a tagger. `constrained=True` concerns the columns
             with chunk tags, of which there must be one.
         keeping: for each column a function from its labels to those that the model is
@@ -39,7 +40,7 @@ def columns_to_learn(
     """
     least, constrained = settings.task.min_count, settings.get("constrained", False)
     counted_columns = []
-    for i, name in enumerate(settings.task.columns):
+    for i, name in enumerate(names):
         read = scripts_of if learns_scripts(name) else labels_of
         rows = [read(sentence, name) for sentence in sentences]
         counts = Counter(chain(*rows))

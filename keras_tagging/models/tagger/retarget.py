@@ -26,7 +26,10 @@ TAG_AXES = {
     "start": (0,),
     "end": (0,),
 }
-LOGITS_AXES = {"kernel": (1,), "bias": (0,)}
+OUTPUT_AXES = {"kernel": (1,), "bias": (0,)}
+#: and by the layer, or the first word of its name
+LAYER_AXES = dict.fromkeys(("logits", "first", "arc"), OUTPUT_AXES)
+LAYER_AXES["fed"] = {"kernel": (0,)}
 
 
 def retargeted(model, sentences, keep_labels, frozen, seed, changes):
@@ -47,11 +50,14 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
     def inventory(old, labels):
         keep = keep_labels
         if keep is None:
-            keep = not old.ids.keys().isdisjoint(labels)
-        return _joined(old.labels, labels) if keep else labels
+            keep = not {*old}.isdisjoint(labels)
+        return _joined(old, labels) if keep else labels
 
-    keeping = [partial(inventory, column) for column in model.label_columns]
-    columns = columns_to_learn(sentences, settings, keeping)
+    keeping = [partial(inventory, column.labels) for column in model.label_columns]
+    columns = columns_to_learn(sentences, model.column_names, settings, keeping)
+    inventories = {column.vocabulary: column.labels for column in columns}
+    for name, labels in model.count_other_labels(sentences).items():
+        inventories[name] = inventory(model.vocabularies[name], labels)
     reads = getattr(settings.label_options, "label_input", None)
     if reads in ("probabilities", "one-hot") and columns[0].labels != model.tags:
         raise ValueError(f"label_input={reads!r} has a weight for each tag: train anew")
@@ -78,7 +84,7 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
         chunk_scheme=schemes_of(columns),
         frozen=frozen,
         seed=seed,
-        vocabularies={**vocabularies, **{c.vocabulary: c.labels for c in columns}},
+        vocabularies=vocabularies | inventories,
         vector_dim=model.vector_dim,
         metadata={
             "started_from": {k: v for k, v in model.metadata.items() if k in KEPT}
@@ -119,8 +125,8 @@ def _carry_weights(old, new) -> None:
     outputs = {
         column.layer(name): column.vocabulary
         for column in new.label_columns
-        for name in ("logits", "crf")
-    }
+        for name in ("logits", "crf", "first", "fed")
+    } | {"arc_labels": "labels"}
     for source, target in zip(old.network.weights, new.network.weights, strict=True):
         if "int" in str(source.dtype):  # the state of a generator of random numbers
             continue
@@ -149,5 +155,5 @@ def _axes(layer: str, weight: str, outputs) -> dict[int, str]:
         return {0: "letters"}
     if weight == "embeddings" and layer != "capital_embedding":
         return {0: layer.removesuffix("_embedding")}
-    axes = LOGITS_AXES if layer.split("_")[0] == "logits" else TAG_AXES
+    axes = LAYER_AXES.get(layer.split("_")[0], TAG_AXES)
     return dict.fromkeys(axes.get(weight, ()), outputs.get(layer, "tags"))

@@ -115,9 +115,16 @@ class Tagger(MeasuredTagging, SentenceModel):
             self.rules = ColumnRules.learnt(sentences, self.label_columns)
 
     def count_labels(self, sentences):
-        columns = label_columns.columns_to_learn(sentences, self.settings)
+        columns = label_columns.columns_to_learn(
+            sentences, self.column_names, self.settings
+        )
         self._schemes = (label_columns.schemes_of(columns),)
-        return {column.vocabulary: column.labels for column in columns}
+        labels = {column.vocabulary: column.labels for column in columns}
+        return labels | self.count_other_labels(sentences)
+
+    def count_other_labels(self, sentences) -> dict[str, list[str]]:
+        """The vocabularies of labels that are no columns of tags."""
+        return {}
 
     def learn_rules(self, sentences, lexicon=()) -> None:
         """Learn anew what answers keep to; no weight changes.
