@@ -42,7 +42,7 @@ from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, list_of
 from keras_tagging.utils.stored import sha256_of
 
 HERE = Path(__file__).parent
-TAGGER = "tagger.metadata.json"
+PARSER = "parser.metadata.json"
 FIGURES = {
     "tokens": "tokens",
     "sentences": "sentences",
@@ -191,7 +191,7 @@ def compute_figures(pipeline, corpus, given: dict) -> None:
     pipeline.metadata = {**pipeline.metadata, "scores": scores}
 
 
-def replace_tagger(pipeline, folder: Path) -> None:
+def replace_parser(pipeline, folder: Path) -> None:
     """Write a pipeline into its folder, whose other parts stay byte for byte.
 
     A model holds the date on which it was saved.
@@ -199,7 +199,7 @@ def replace_tagger(pipeline, folder: Path) -> None:
     with TemporaryDirectory(dir=folder.parent) as made:
         pipeline.save(made, half_precision=True)
         content = json.loads((Path(made) / PIPELINE).read_text(encoding="utf-8"))
-        for name in ("tagger.keras", "tagger.metadata.json", *content.get("words", ())):
+        for name in ("parser.keras", PARSER, *content.get("words", ())):
             os.replace(Path(made) / name, folder / name)
     for name, part in content["parts"].items():
         part["sha256"] = sha256_of(folder / f"{name}.keras")
@@ -214,9 +214,9 @@ def write_onnx(pipeline, folder: Path) -> None:
 
 
 def seed_of(run: Path) -> int:
-    """The seed of a run, or of the tagger of a model."""
-    if (run / TAGGER).exists():
-        return json.loads((run / TAGGER).read_text(encoding="utf-8"))["seed"]
+    """The seed of a run, or of the parser of a model."""
+    if (run / PARSER).exists():
+        return json.loads((run / PARSER).read_text(encoding="utf-8"))["seed"]
     plan = run / "training.json"
     if plan.exists():
         return json.loads(plan.read_text(encoding="utf-8"))["plan"]["seed"]
@@ -257,7 +257,7 @@ def main():
         pipelines = [each.shrink_vectors(**fewer) for each in pipelines]
     for pipeline in pipelines if "lexicon" in about else ():
         lexicon = read_lexicon(root / about["lexicon"])
-        pipeline.tagger.learn_rules(corpus.train, lexicon)
+        pipeline.parser.learn_rules(corpus.train, lexicon)
     if given or "lexicon" in about or args.words is not None:
         for pipeline in pipelines:
             compute_figures(pipeline, corpus, given)
@@ -266,7 +266,7 @@ def main():
         shutil.rmtree(package / "model", ignore_errors=True)
         pipelines[0].save(package / "model", half_precision=True)
     else:
-        replace_tagger(pipelines[0], package / "model")
+        replace_parser(pipelines[0], package / "model")
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
     write_onnx(kept, package / "model")
     check_halved(evaluator_of(kept, given), dev, runs[0]["scores"]["dev"])

@@ -25,6 +25,8 @@ from keras_tagging.encoding.batching import (
 )
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
+from keras_tagging.transitions.arborescence import best_heads
+from keras_tagging.transitions.search import NumPy
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.checks import check_known
@@ -38,6 +40,8 @@ TOP_K = 8
 MOVES = "moves:"
 #: the column of heads, whose labels are the numbers of words, and 0 for ROOT
 HEAD = "head"
+#: of a head, as far as trees are searched
+LEAST = 1e-9
 REMEDY = "remove it, and make them again with SoftTargets.of(teacher, sentences)"
 
 
@@ -339,6 +343,8 @@ class Distillation:
     def _best(self, name: str | None, rows: slice, sentence: Sentence) -> list[str]:
         labels = self._labels(name)
         values = self.targets.probabilities[name][rows]
+        if name == HEAD:
+            return _best_tree(self.targets.ids[name][rows], values)
         places = self.targets.ids[name][rows][np.arange(len(values)), values.argmax(-1)]
         best = [labels[place] for place in places]
         scripts = name == "lemma" and all(map(is_script, labels))
@@ -401,6 +407,15 @@ class Distillation:
         order = np.argsort(-values, -1, kind="stable")
         ids, values = (np.take_along_axis(x, order, -1) for x in (ids, values))
         return np.where(values > 0, ids, 0), values
+
+
+def _best_tree(ids: np.ndarray, values: np.ndarray) -> list[str]:
+    """The heads of the best tree, of the probabilities of some heads of each word."""
+    count = len(ids)
+    scores = np.full((1, count, count + 1), np.log(LEAST), "float32")
+    words, places = np.nonzero(values > LEAST)
+    scores[0, words, ids[words, places]] = np.log(values[words, places])
+    return [*map(str, best_heads(NumPy(), scores, np.array([count], "int32"))[0])]
 
 
 def check_column(teacher: str, columns: Iterable[str | None], name: str | None) -> None:

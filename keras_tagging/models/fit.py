@@ -124,7 +124,7 @@ class TrainedOnSentences(SentenceCalls):
             self.check_student()
             distillation = Distillation(soft_targets, soft_weight, temperature)
             unannotated = as_sentences(x)
-            x = distillation.labelled(unannotated, self.column_names)
+            x = distillation.labelled(unannotated, self.learnt_columns)
         sentences = self.annotated(x)
         if sample_weight is not None and len(sample_weight) != len(sentences):
             raise ValueError("sample_weight has a number, or a list, for each sentence")
@@ -362,6 +362,11 @@ class TrainedOnSentences(SentenceCalls):
             ValueError: if the model cannot learn with these, or they do not fit.
         """
         raise ValueError(f"a {self.kind} takes no class_weight and no sample_weight")
+
+    @property
+    def learnt_columns(self) -> tuple[str | None, ...]:
+        """The columns of sentences that it learns from soft targets."""
+        return self.column_names
 
     def check_student(self):
         """Raise a ValueError if the model cannot learn from soft targets.

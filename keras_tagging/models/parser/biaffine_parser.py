@@ -186,6 +186,10 @@ class BiaffineParser(Parsed, Tagger):
             raise ValueError("class_weight is for a tagger of one column")
         return super().token_weights(sentences, sample_weight, class_weight)
 
+    @property
+    def learnt_columns(self):
+        return *self.column_names, "head", "deprel"
+
     def distilled_columns(self, sentences):
         return [*self.label_columns, *self.tree_columns(sentences)]
 

@@ -353,7 +353,7 @@ class Tagger(MeasuredTagging, SentenceModel):
             distilled: function from sentences to their `Distillation`.
             like: the batches of the training sentences.
         """
-        names = self.column_names
+        names = self.learnt_columns
         bare = [without(sentence, names) for sentence in sentences]
         distillation = distilled(bare)
         batches = copy(like)  # with its sizes, and what they are rounded to
