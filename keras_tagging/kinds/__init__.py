@@ -151,7 +151,7 @@ PARSER = Kind(
     command="parse",
     route="parse",
     stage=2,
-    options=("tags", "embeddings", "bootstrap", "teacher"),
+    options=("tags", "embeddings", "bootstrap"),
     figures=("uas", "las"),
     analysis="keras_tagging.experiments.analysis:parsed_tokens",
 )

@@ -342,7 +342,6 @@ class ParserEnsemble(Parsing, Ensemble):
         self.predict_function = None  # it was compiled with the old width
 
     output_arrays, evaluator = Parser.output_arrays, Parser.evaluator
-    move_labels, predict_moves = Parser.move_labels, Parser.predict_moves
     counts = Parser.counts
 
     def call(self, inputs, training=False):

@@ -7,7 +7,7 @@ from keras_tagging.transitions.arc_standard import (
     NODES,
 )
 from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
-from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
+from keras_tagging.transitions.gold_moves import Moves, gold_moves
 from keras_tagging.transitions.scorers import JointScorer, Supertags
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.shift_reduce import (
@@ -45,7 +45,6 @@ __all__ = [
     "check_tree",
     "derivation_moves",
     "gold_moves",
-    "legal_outputs",
     "is_projective",
     "lift",
     "register",
