@@ -49,8 +49,6 @@ class Kind:
         runtime: place of the class that runs its ONNX files, an `OnnxModel`; None if
             there are none.
         graph: place of the function that computes its ONNX file: see `onnx.graphs`.
-        ensemble: place of the class of its ensembles, an `Ensemble`; None if there are
-            none.
         reads: "tokens", or "text" if its models find the tokens themselves.
         learns: the annotation of its corpora: "tags", "trees", "derivations",
             "surfaces" (the text that sentences come from), or None for columns alone.
@@ -78,7 +76,6 @@ class Kind:
     architectures: tuple[str, ...] = ()
     runtime: str | None = None
     graph: str | None = None
-    ensemble: str | None = None
     reads: Literal["tokens", "text"] = "tokens"
     learns: Literal["tags", "trees", "derivations", "surfaces"] | None = None
     command: str = "annotate"
@@ -126,7 +123,6 @@ TAGGER = Kind(
     ),
     runtime="keras_tagging.runtime.models:OnnxTagger",
     graph="keras_tagging.onnx.graphs:tag_graph",
-    ensemble="keras_tagging.models.ensemble:TaggerEnsemble",
     learns="tags",
     command="tag",
     route="tag",
@@ -146,7 +142,6 @@ PARSER = Kind(
     ),
     runtime="keras_tagging.runtime.models:OnnxParser",
     graph="keras_tagging.onnx.graphs:tree_graph",
-    ensemble="keras_tagging.models.ensemble:ParserEnsemble",
     learns="trees",
     command="parse",
     route="parse",

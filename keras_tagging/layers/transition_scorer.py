@@ -13,10 +13,10 @@ from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import over_time
 from keras_tagging.transitions import (
     DEPRELS,
-    JointScorer,
     Outputs,
     RuleTables,
     ccg_system,
+    search,
     transition_system,
 )
 from keras_tagging.utils.checks import check_choice
@@ -384,7 +384,21 @@ class TransitionScorer(keras.layers.Layer):
             Heads and labels `(batch, words)` int32: 0 is ROOT, i word i; -1 and 0
             beyond a sentence's end.
         """
-        return parse_jointly(JointScorer([self]), [tokens], lengths)
+        part = self.scoring(tokens, self.beam_width)
+        lengths, width = ops.cast(lengths, "int32"), ops.shape(tokens)[1] + 2
+        return self.search(KerasEngine(), part, lengths, width)
+
+    def search(self, engine, part, lengths, width):
+        """The trees: see `transitions.search`.
+
+        Args:
+            engine: as there.
+            part: the function `score` and the initial states.
+            lengths, width: as there.
+        """
+        options = self.beam_width, self.arc_masks()
+        made = self.system, self.outputs, *part
+        return search(engine, *made, lengths, width, *options)
 
     def scoring(self, tokens, beam):
         """The function `score` of `transitions.search`, and the initial states.
@@ -441,19 +455,3 @@ class TransitionScorer(keras.layers.Layer):
         cell = keras.saving.deserialize_keras_object(config.pop("cell"))
         grammar = config.pop("grammar", None)
         return cls(cell, grammar=grammar and Grammar.from_dict(grammar), **config)
-
-
-def parse_jointly(joint, tokens, lengths):
-    """The tree of every sentence, of several scorers: see `TransitionScorer.parse`.
-
-    Args:
-        joint: a `JointScorer`.
-        tokens: `(batch, words, size)` of each scorer.
-        lengths: `(batch,)` int32.
-    """
-    parts = [
-        scorer.scoring(vectors, joint.beam_width)
-        for scorer, vectors in zip(joint.scorers, tokens, strict=True)
-    ]
-    lengths, width = ops.cast(lengths, "int32"), ops.shape(tokens[0])[1] + 2
-    return joint.search(KerasEngine(), parts, lengths, width)

@@ -1,4 +1,4 @@
-"""Ensembles: models of one kind that answer together, by the mean of probabilities."""
+"""Ensembles: taggers that answer together, by the mean of probabilities."""
 
 import json
 import math
@@ -8,25 +8,20 @@ from pathlib import Path
 
 from keras import ops
 
-from keras_tagging import kinds
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.named_columns import by_column
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.layers import ChunkDecoder
-from keras_tagging.layers.transition_scorer import parse_jointly
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.files.export import export
 from keras_tagging.models.files.loading import read
 from keras_tagging.models.files.run_folder import ENSEMBLE
 from keras_tagging.models.files.saving import versions
-from keras_tagging.models.parser.parser import Parser
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
 from keras_tagging.models.tagger.tagger import Tagger
 from keras_tagging.runtime.folder import REMEDY, inside, listed_bytes
-from keras_tagging.transitions import JointScorer
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing_files
 from keras_tagging.utils.stored import read_object, sha256_of
@@ -42,28 +37,25 @@ def _first(name: str) -> property:
     return property(lambda self: getattr(self.members[0], name))
 
 
-class Ensemble(SentenceCalls):
-    """Several taggers, or several parsers, as one model.
+class Ensemble(MeasuredTagging, SentenceCalls):
+    """Several taggers as one model.
 
-    The probabilities of an ensemble are the means of those of its members: of each
-    label of a token (with a CRF they are marginals), or of each move of a parser at
-    each step of the search, in which every member has states of its own. It has the
-    methods of its members that answer: `tag`, `parse`, `predict`, `evaluate`,
-    `annotate`, `export` and `save`; :func:`keras_tagging.load` reads what `save`
-    writes. A single tagger learns from one of taggers by
-    ``SoftTargets.of(ensemble, sentences)`` and ``fit(..., soft_targets=)``.
+    The probabilities of an ensemble are the means of those of its members, for each
+    label of a token; with a CRF they are marginals. It has the methods of its members
+    that answer: `tag`, `predict`, `evaluate`, `annotate`, `export` and `save`;
+    :func:`keras_tagging.load` reads what `save` writes. A single tagger learns from one
+    by ``SoftTargets.of(ensemble, sentences)`` and ``fit(..., soft_targets=)``.
 
     Members may differ in architecture, vocabularies, features and recipe, but not in
     their labels, whose order may differ. What is not a probability is that of the first
     member: the order of labels, the chunk scheme and the rules that answers keep to,
-    the words that count as known in `evaluate`, and the beam.
+    and the words that count as known in `evaluate`.
 
     Args:
-        members: two models or more, with vocabularies.
+        members: two taggers or more, with vocabularies.
 
     Raises:
-        ValueError: if they are no models of one kind, have other labels or columns than
-            the first, or another transition system.
+        ValueError: if one is no tagger, or has other labels or columns than the first.
 
     Example:
         >>> import keras_tagging
@@ -82,15 +74,31 @@ class Ensemble(SentenceCalls):
 
     architecture = "ensemble"
 
-    def __new__(cls, members=(), **kwargs):
-        if cls is Ensemble:
-            cls = _class_of(members)
-        return super().__new__(cls, members, **kwargs)
-
     def __init__(self, members, **kwargs):
         super().__init__(**kwargs)
+        most = limits.ENSEMBLE_MEMBERS
+        if not 2 <= len(members) <= most:
+            raise ValueError(f"an ensemble has 2 to {most} members, not {len(members)}")
+        if not all(isinstance(model, Tagger) for model in members):
+            names = ", ".join(model.kind for model in members)
+            raise ValueError(f"an ensemble has only taggers: not {names}")
+        for model in members:
+            model._require_network()
         self.members = list(members)
         first = self.members[0]
+        self.rules, self.label_columns = first.rules, tuple(first.label_columns)
+        # for each member and column, its place among the member's own, and the order
+        # in which its labels are those of the first
+        self._places = [
+            [_place(column, model) for column in first.label_columns]
+            for model in self.members
+        ]
+        self._decoders = [
+            ChunkDecoder(column.labels, column.scheme, from_logits=True)
+            if column.scheme
+            else None
+            for column in first.label_columns
+        ]
         # not a dict, which Keras would wrap and copy
         about = [{"architecture": m.architecture, "seed": m.seed} for m in self.members]
         corpus = first.metadata.get("corpus") or {}
@@ -100,8 +108,7 @@ class Ensemble(SentenceCalls):
 
     # As the first member has it
 
-    column_names = _first("column_names")
-    figures = _first("figures")
+    output_arrays = Tagger.output_arrays
     default_monitor = _first("default_monitor")
     lower_is_better = _first("lower_is_better")
     missing_column = _first("missing_column")
@@ -131,6 +138,37 @@ class Ensemble(SentenceCalls):
         """The ids of all tokens for each member."""
         return EncodedForMembers([model.encode(sentences) for model in self.members])
 
+    def call(self, inputs, training=False):
+        """The joined outputs of the networks, for the tokens that each reads."""
+        pairs = zip(self.members, inputs, strict=True)
+        outputs = [run_network(model.network, tokens) for model, tokens in pairs]
+        return self.joined(outputs, ids_of(inputs[0])[:, :, 0] > 0)
+
+    def joined(self, outputs, real):
+        """The outputs of the networks as one: see `architectures.output`.
+
+        The logits are the logarithms of mean probabilities.
+
+        Args:
+            outputs: of the network of each member.
+            real: `(batch, time)`, False in the padding.
+        """
+        means = []
+        for i, decoder in enumerate(self._decoders):
+            logs = []
+            for model, of_member, places in zip(
+                self.members, outputs, self._places, strict=True
+            ):
+                place, order = places[i]
+                logits = logits_of(model.label_columns[place].part(of_member))
+                log = ops.log_softmax(ops.cast(logits, "float32"))
+                logs.append(log if order is None else ops.take(log, order, axis=-1))
+            mean = ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
+            if decoder is not None:
+                mean = {"logits": mean, "tags": decoder(mean, mask=real)}
+            means.append(mean)
+        return by_column(self.column_names, means)
+
     # Files
 
     def described(self, top_k: int = 5) -> dict[str, object]:
@@ -139,6 +177,7 @@ class Ensemble(SentenceCalls):
             "columns": list(self.input_columns),
             "batch_tokens": self.batch_tokens,
             "members": [model.architecture for model in self.members],
+            "rules": self.rules and self.rules.config(),
         }
         return self.members[0].described(top_k) | about
 
@@ -193,7 +232,7 @@ class Ensemble(SentenceCalls):
     def export(self, filepath, *, format="onnx", top_k=5, int8=False):
         """Write one ONNX file, whose graph runs all members on the same words.
 
-        It is a file of the members' kind: see `models.files.export`.
+        It is a file of a tagger: see `models.files.export`.
 
         Raises:
             ValueError: as there, and for any other format.
@@ -240,66 +279,6 @@ class EncodedForMembers:
         return list(tokens), *batches[0][1:]
 
 
-class TaggerEnsemble(MeasuredTagging, Ensemble):
-    """An ensemble of taggers: see `Ensemble`."""
-
-    def __init__(self, members, **kwargs):
-        super().__init__(members, **kwargs)
-        first = self.members[0]
-        self.rules = first.rules
-        self.label_columns = tuple(first.label_columns)
-        # for each member and column, its place among the member's own, and the order
-        # in which its labels are those of the first
-        self._places = [
-            [_place(column, model) for column in first.label_columns]
-            for model in self.members
-        ]
-        self._decoders = [
-            ChunkDecoder(column.labels, column.scheme, from_logits=True)
-            if column.scheme
-            else None
-            for column in first.label_columns
-        ]
-
-    default_monitor = Ensemble.default_monitor  # the recipe of the first may have one
-    output_arrays = Tagger.output_arrays
-
-    def call(self, inputs, training=False):
-        """The joined outputs of the networks, for the tokens that each reads."""
-        pairs = zip(self.members, inputs, strict=True)
-        outputs = [run_network(model.network, tokens) for model, tokens in pairs]
-        return self.joined(outputs, ids_of(inputs[0])[:, :, 0] > 0)
-
-    def joined(self, outputs, real):
-        """The outputs of the networks as one: see `architectures.output`.
-
-        The logits are the logarithms of mean probabilities.
-
-        Args:
-            outputs: of the network of each member.
-            real: `(batch, time)`, False in the padding.
-        """
-        means = []
-        for i, decoder in enumerate(self._decoders):
-            logs = []
-            for model, of_member, places in zip(
-                self.members, outputs, self._places, strict=True
-            ):
-                place, order = places[i]
-                logits = logits_of(model.label_columns[place].part(of_member))
-                log = ops.log_softmax(ops.cast(logits, "float32"))
-                logs.append(log if order is None else ops.take(log, order, axis=-1))
-            mean = ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
-            if decoder is not None:
-                mean = {"logits": mean, "tags": decoder(mean, mask=real)}
-            means.append(mean)
-        return by_column(self.column_names, means)
-
-    def described(self, top_k=5):
-        about = super().described(top_k)
-        return about | {"rules": self.rules and self.rules.config()}
-
-
 def _place(column, model):
     """The place of a column among those of a tagger, and the order of its labels.
 
@@ -312,56 +291,3 @@ def _place(column, model):
         raise ValueError(f"the taggers differ in the labels of {name!r}")
     order = [other.ids[label] for label in column.labels]
     return [*named].index(column.name), None if order == sorted(order) else order
-
-
-class ParserEnsemble(Parsing, Ensemble):
-    """An ensemble of parsers: see `Ensemble`.
-
-    Each member reads its own features of the words, and the tags of its own tagger if
-    it has one.
-    """
-
-    counting_options = report_options = Parser.counting_options
-    labels = _first("labels")
-
-    def __init__(self, members, **kwargs):
-        super().__init__(members, **kwargs)
-        scorers = [model.scorer for model in self.members]
-        labels = [model.labels for model in self.members]
-        self.joint_scorer = JointScorer(scorers, labels)
-
-    @property
-    def beam_width(self) -> int:
-        """Hypotheses kept in parsing; 1 is greedy. You may set it, for all members."""
-        return self.members[0].beam_width
-
-    @beam_width.setter
-    def beam_width(self, width):
-        for model in self.members:
-            model.beam_width = width
-        self.predict_function = None  # it was compiled with the old width
-
-    output_arrays, evaluator = Parser.output_arrays, Parser.evaluator
-    counts = Parser.counts
-
-    def call(self, inputs, training=False):
-        """The trees for the tokens that each network reads: see `Parser.call`."""
-        pairs = zip(self.members, inputs, strict=True)
-        vectors = [run_network(model.network, tokens) for model, tokens in pairs]
-        lengths = ops.sum(ops.cast(ids_of(inputs[0])[:, :, 0] > 0, "int32"), 1)
-        heads, labels = parse_jointly(self.joint_scorer, vectors, lengths)
-        return {"heads": heads, "labels": labels}
-
-
-def _class_of(members: list) -> type[Ensemble]:
-    """The class for models, after a check of what any ensemble needs."""
-    most = limits.ENSEMBLE_MEMBERS
-    if not 2 <= len(members) <= most:
-        raise ValueError(f"an ensemble has 2 to {most} members, not {len(members)}")
-    for model in members:
-        model._require_network()
-    kind, *others = {kinds.of(model) for model in members}
-    if others or kind.ensemble is None:
-        names = ", ".join(model.kind for model in members)
-        raise ValueError(f"an ensemble has only taggers, or only parsers: not {names}")
-    return kind.at("ensemble")

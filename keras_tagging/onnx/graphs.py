@@ -13,7 +13,6 @@ from keras_tagging.onnx.strings import ids_of_strings
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.runtime.models import RANKED
 from keras_tagging.runtime.shared_words import IDS, VECTOR
-from keras_tagging.transitions import JointScorer
 
 
 class Request:
@@ -209,23 +208,16 @@ def tree_graph(xp: Arrays, model, top_k: int):
     """The graph of a parser: see `models.export`."""
 
     def answer(request):
-        answers, parts, tracer = {}, [], Tracer(xp, LAYERS)
-        strings, members = request.strings, getattr(model, "members", [model])
-        joint = JointScorer([x.scorer for x in members], [x.labels for x in members])
+        answers, tracer, scorer = {}, Tracer(xp, LAYERS), model.scorer
         with unchanged(model):
-            for member in members:
-                request.strings = dict(strings)
-                for name in set(member.features.columns) - set(member.input_columns):
-                    # the tags of its own tagger
-                    tags = tags_of(xp, request, member.tagger, 1)["tags"]
-                    request.strings[name] = tags
-                    if member is model:
-                        answers["predicted_tags"] = tags
-                tokens = request.run(tracer, member)
-                parts.append(scoring(tracer, member.scorer, tokens, joint.beam_width))
-            width = xp.length(tokens, 1) + 2
-            engine = OnnxEngine(tracer)
-            heads, labels = joint.search(engine, parts, request.lengths, width)
+            for name in set(model.features.columns) - set(model.input_columns):
+                # the tags of its own tagger
+                tags = tags_of(xp, request, model.tagger, 1)["tags"]
+                request.strings[name] = answers["predicted_tags"] = tags
+            tokens = request.run(tracer, model)
+            part = scoring(tracer, scorer, tokens, scorer.beam_width)
+            width, engine = xp.length(tokens, 1) + 2, OnnxEngine(tracer)
+            heads, labels = scorer.search(engine, part, request.lengths, width)
         names = np.array(["", *model.labels], object)
         answers["heads"] = xp.where(request.real, heads, -1)
         answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")

@@ -8,13 +8,13 @@ from keras_tagging.transitions.arc_standard import (
 )
 from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves
-from keras_tagging.transitions.scorers import JointScorer, Supertags
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.shift_reduce import (
     RuleTables,
     ccg_system,
     derivation_moves,
 )
+from keras_tagging.transitions.supertags import Supertags
 from keras_tagging.transitions.system import (
     DEPRELS,
     Action,
@@ -34,7 +34,6 @@ __all__ = [
     "NODES",
     "Action",
     "Cases",
-    "JointScorer",
     "Moves",
     "NumPy",
     "Outputs",

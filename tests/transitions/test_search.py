@@ -14,7 +14,6 @@ from keras_tagging.layers import TransitionScorer
 from keras_tagging.onnx.graphs import OnnxEngine, scoring
 from keras_tagging.transitions import (
     DEPRELS,
-    JointScorer,
     NumPy,
     Outputs,
     RuleTables,
@@ -73,7 +72,7 @@ def by_others(scorer, tokens, lengths=LENGTHS):
         def searched(tracer, x, n):
             part = scoring(tracer, scorer, x, scorer.beam_width)
             width = tracer.xp.length(x, 1) + 2
-            return JointScorer([scorer]).search(OnnxEngine(tracer), [part], n, width)
+            return scorer.search(OnnxEngine(tracer), part, n, width)
 
         yield by_onnx(searched, {"tokens": tokens, "lengths": lengths})
 
