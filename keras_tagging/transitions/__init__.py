@@ -1,11 +1,7 @@
 """Transition systems on arrays, their oracles, and the search; no Keras here."""
 
 from keras_tagging.data.trees import check_tree, is_projective, lift, unlift
-from keras_tagging.transitions.arc_standard import (
-    ARC_STANDARD,
-    ARC_STANDARD_WITH_SWAP,
-    NODES,
-)
+from keras_tagging.transitions.arc_standard import ARC_STANDARD, NODES
 from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves
 from keras_tagging.transitions.search import NumPy, search
@@ -23,13 +19,11 @@ from keras_tagging.transitions.system import (
     TransitionSystem,
     register,
     transition_system,
-    transition_systems,
 )
 
 __all__ = [
     "ARC_STANDARD",
     "ARC_STANDARD_CORE",
-    "ARC_STANDARD_WITH_SWAP",
     "DEPRELS",
     "NODES",
     "Action",
@@ -49,6 +43,5 @@ __all__ = [
     "register",
     "search",
     "transition_system",
-    "transition_systems",
     "unlift",
 ]

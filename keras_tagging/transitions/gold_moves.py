@@ -1,7 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +33,7 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
     Args:
         system: a `TransitionSystem`.
         heads: for each sentence an integer array with the head of every word, counted
-            from 1, and 0 for ROOT. The trees must have one root, and be projective
-            unless the system builds others too.
+            from 1, and 0 for ROOT. The trees must be projective, and have one root.
         labels: for each sentence an array of label ids, counted from 1.
         names: how messages name each sentence; by default "sentence 1" and so on.
 
@@ -46,7 +44,7 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
     heads, labels = ([[*map(int, row)] for row in rows] for rows in (heads, labels))
     trees = list(zip(heads, labels, strict=True))
     names = names or [f"sentence {number}" for number in range(1, len(trees) + 1)]
-    _of_each(partial(_check, system), trees, names)
+    _of_each(_check, trees, names)
     return replayed(system, trees, [*map(len, heads)], names)
 
 
@@ -115,7 +113,7 @@ def _of_each(function, answers, names):
     return results
 
 
-def _check(system, heads, labels):
+def _check(heads, labels):
     check_tree(heads)
-    if not system.nonprojective and not is_projective(heads):
+    if not is_projective(heads):
         raise ValueError("the tree is not projective: leave it out, or lift its arcs")

@@ -10,7 +10,6 @@ import numpy as np
 
 from keras_tagging.transitions.system import Cases, Outputs, TransitionSystem
 
-SQUARED = 46_340  # n * n + n of it fits in int32
 FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
 LARGEST = 1e6  # logit
 
@@ -98,9 +97,7 @@ def search(
     # the first hypothesis of the sentence of each
     first = xp.expand_dims(xp.arange(batch, dtype="int32") * beam_width, 1)
     first = xp.reshape(xp.tile(first, (1, beam_width)), (-1,))
-    # the square of a longer length may not fit in 32 bits
-    bounds = [xp.max(system.steps(x)) for x in (lengths, xp.minimum(lengths, SQUARED))]
-    most = xp.max(xp.stack(bounds, 0))
+    most = xp.max(system.steps(lengths))
     lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
     initial = system.initial(xp.reshape(lengths, (-1,)), width, xp)
     scores = np.array([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")

@@ -96,7 +96,6 @@ class TransitionSystem:
             is always among them. None: a legal action may have any label.
         sizes: the number of labels of the sets that the system brings itself.
         fixed_steps: whether every sentence takes exactly `steps`.
-        nonprojective: whether arcs may cross.
     """
 
     name: str
@@ -115,7 +114,6 @@ class TransitionSystem:
     legal_outputs: Callable | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
     fixed_steps: bool = False
-    nonprojective: bool = False
 
 
 class Outputs:
@@ -156,6 +154,8 @@ class Outputs:
 
 
 _SYSTEMS: dict[str, TransitionSystem] = {}
+#: the systems of version 0.4 that are gone
+REMOVED = ("swap", "swap-core")
 
 
 def register(system: TransitionSystem) -> TransitionSystem:
@@ -164,17 +164,17 @@ def register(system: TransitionSystem) -> TransitionSystem:
     return system
 
 
-def transition_systems() -> list[str]:
-    """The names of all systems: those of this package, then others."""
-    return [*_SYSTEMS]
-
-
 def transition_system(name: str) -> TransitionSystem:
     """The system of a name.
 
     Raises:
         ValueError: if there is none.
     """
+    if name in REMOVED:
+        raise ValueError(
+            f"the transition system {name!r} is no longer part of keras-tagging: train "
+            "a biaffine-parser, which builds trees with crossing arcs"
+        )
     if name not in _SYSTEMS:
         raise ValueError(
             f"system={name!r}: known are {', '.join(map(repr, _SYSTEMS))}; install or "

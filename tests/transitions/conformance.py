@@ -77,7 +77,7 @@ def walk(system, rng):
     trees = [row[:n].tolist() for row, n in zip(heads, LENGTHS, strict=True)]
     for tree in trees:
         check_tree(tree)
-        assert system.nonprojective or is_projective(tree)
+        assert is_projective(tree)
     return trees, np.array(walks).swapaxes(0, 1)
 
 

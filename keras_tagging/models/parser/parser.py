@@ -134,7 +134,7 @@ class Parser(Parsing, SentenceModel):
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(trees_and_labels, self.settings.task.treatment)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -329,7 +329,7 @@ class Parser(Parsing, SentenceModel):
         return sentences
 
     def batches(self, sentences, fitting):
-        treatment = self.settings.task.treatment
+        treatment = self.settings.task.nonprojective
         chosen, trees, crossing = trainable(trees_of(sentences), treatment)
         ids = {label: i for i, label in enumerate(self.labels, 1)}
         if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
@@ -344,7 +344,7 @@ class Parser(Parsing, SentenceModel):
             [[ids[deprel] for deprel in deprels] for _, deprels in trees],
             [f"sentence {i + 1}" for i in chosen],
         )
-        treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
+        treated = {"skip": "left out", "lift": "lifted"}
         self.metadata["nonprojective"] = {
             "sentences": crossing,
             "treatment": treated[treatment],
