@@ -413,7 +413,7 @@ def with_unlabelled(model, batches, distillation, text) -> MixedBatches:
         return replace(distillation, targets=targets)
 
     def annotated(sentences):
-        return model.unlabelled_batches(sentences, text.teacher, distilled, batches)
+        return model.unlabelled_batches(sentences, distilled, batches)
 
     sizes = {"sizes": batches.sizes, "multiple": batches.multiple}
     plan = TextPlan(text.sentences, len(batches), **sizes, seed=batches.seed)

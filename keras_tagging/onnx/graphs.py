@@ -362,8 +362,7 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
 
     def score(nodes, labels, states):
         x = summed(tables[0], nodes, first, scorer.system.num_nodes)
-        if scorer.system.num_labels:
-            x = x + summed(tables[1], labels, 0, scorer.system.num_labels)
+        x = x + summed(tables[1], labels, 0, scorer.system.num_labels)
         x.shape = (None, tables[0].shape[-1])
         hidden, after = tracer.call(cell.step, x, states, weights=weights)
         return xp.matmul(hidden, scorer.output_kernel), after[: len(sizes)]
@@ -386,9 +385,7 @@ def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:
     vectors = xp.concatenate([xp.broadcast_to(boundary, shape), tokens], 1)
     vectors.shape = (None, None, size)
     nodes, labels = tracer.call(scorer.contributions, vectors)
-    tables = [nodes, labels] if scorer.system.num_labels else [nodes]
     if scorer.cell.bias is not None:
         bias = xp.expand_dims(xp.asarray(scorer.cell.bias), 0)
-        others = tables[-1].shape[-2] - 1
-        tables[-1] = tables[-1] + xp.pad(bias, [(0, others), (0, 0)])
-    return [xp.reshape(table, [-1, nodes.shape[-1]]) for table in tables]
+        labels = labels + xp.pad(bias, [(0, labels.shape[-2] - 1), (0, 0)])
+    return [xp.reshape(table, [-1, nodes.shape[-1]]) for table in (nodes, labels)]

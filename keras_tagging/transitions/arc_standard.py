@@ -270,7 +270,7 @@ ARC_STANDARD = register(
         steps=lambda length: 2 * length,
         oracle=oracle,
         result=tree,
-        from_root=CASES.from_root,
+        cases=CASES,
         fixed_steps=True,
     )
 )

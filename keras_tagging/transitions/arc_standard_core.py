@@ -189,6 +189,6 @@ ARC_STANDARD_CORE = register(
         num_nodes=len(CORE),
         num_labels=len(CORE) - 4,  # of the children
         result=tree,
-        from_root=CASES.from_root,
+        cases=CASES,
     )
 )

@@ -81,7 +81,7 @@ def test_keras_equals_numpy():
             tensors = system.initial(lengths, ours.nodes.shape[1], ops)
         of_numpy, of_keras = (
             (*state, *system.features(state, xp), *system.result(state, xp))
-            + (system.legal(state, xp), system.from_root(state, xp))
+            + (system.legal(state, xp), system.cases.of(state, xp))
             for state, xp in ((ours, np), (tensors, ops))
         )
         for one, other in zip(of_numpy, of_keras, strict=True):
@@ -106,7 +106,7 @@ def test_the_core_is_eight_of_the_nodes():
         all_nodes, all_labels = full.features(ours, np)
         assert nodes.tolist() == all_nodes[:, places].tolist()
         assert labels.tolist() == all_labels[:, of_labels].tolist()
-        for function in ("legal", "from_root", "result"):
+        for function in ("legal", "result"):
             one, other = (
                 np.array(getattr(system, function)(x, np)).tolist()
                 for system, x in ((core, state), (full, ours))

@@ -214,9 +214,7 @@ class Parser(Parsing, SentenceModel):
         chosen = gate_names if gates == "all" else gates
         for gate in chosen:
             check_known("gate", gate, gate_names)
-        names = ["boundary", "output_kernel"]
-        if self.scorer.system.num_labels:
-            names.append("label_embeddings")
+        names = ("boundary", "output_kernel", "label_embeddings")
         pairs = list(zip(self.network.weights, ffn.network.weights, strict=True))
         pairs += [
             (getattr(self.scorer, name), getattr(ffn.scorer, name)) for name in names
