@@ -47,7 +47,7 @@ BIAFFINE_PARSER = Architecture(
         "head_units": 150,
         "label_units": 64,
         "decay": "warmup-stable-decay",
-        "weight_average": 0.999,
+        "weight_average": 0.998,
         "clipnorm": 5.0,
         "token_budget": 600,
         "unknown_rate": 0.5,

@@ -125,7 +125,7 @@ Vectors = Annotated[
     object, Rule(lambda x: x is not None, "a name or a file of vectors")
 ]
 ColumnNames = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
-System = Annotated[str, Rule(bool, "'arc-standard', 'swap' or a further system")]
+System = Annotated[str, Rule(bool, "'arc-standard' or 'arc-standard-core'")]
 HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 TagWeights = Annotated[
     tuple[float, ...],
@@ -189,11 +189,11 @@ class ParserSettings:
         embeddings, vectors: as in `TaggerSettings`.
         tags: the tags that it reads: "gold" (the finest there are), "predicted" (those
             of a tagger of its own), the name of a column, or None.
-        system: the name of the transition system: "arc-standard"; "swap", which builds
-            trees with crossing arcs too; "arc-standard-core" and "swap-core", of which
-            the network reads 8 nodes, not 18; or one that is registered or installed.
+        system: the name of the transition system: "arc-standard";
+            "arc-standard-core", of which the network reads 8 nodes, not 18; or one that
+            is registered.
         nonprojective: "skip" leaves trees with crossing arcs out of training, "lift"
-            makes them projective. A system that builds them learns them as they are.
+            makes them projective.
         tagger: the architecture of its own tagger.
         folds: parts of the training sentences whose tags are predicted in turn.
         tagger_epochs: of each tagger.
@@ -211,12 +211,6 @@ class ParserSettings:
     def __post_init__(self):
         check_fields(self)
         transition_system(self.system)
-
-    @property
-    def treatment(self) -> Literal["skip", "lift", "keep"]:
-        """How training treats trees with crossing arcs."""
-        builds = transition_system(self.system).nonprojective
-        return "keep" if builds else self.nonprojective
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -261,7 +261,7 @@ def trainable(trees, nonprojective="skip"):
     Args:
         trees: the output of `trees_of`.
         nonprojective: "skip" leaves non-projective trees out, "lift" makes them
-            projective with `lift`, "keep" is for a system that builds them.
+            projective with `lift`.
 
     Returns:
         The indices of the trees, the trees, and the number of non-projective ones.
@@ -272,8 +272,7 @@ def trainable(trees, nonprojective="skip"):
             crossing += 1
             if nonprojective == "skip":
                 continue
-            if nonprojective == "lift":
-                heads, deprels = lift(heads, deprels)
+            heads, deprels = lift(heads, deprels)
         chosen.append(i)
         kept.append((heads, deprels))
     return chosen, kept, crossing

@@ -58,13 +58,7 @@ class MoveBatches(TrainingBatches):
         moves: the `EncodedMoves` of the same sentences.
         chosen: the places of these sentences among all that `fit` was given.
         **kwargs: arguments of `TrainingBatches`.
-
-    Attributes:
-        soft: what a teacher says of the moves, ids `(moves, 1, k)` and probabilities,
-            as in `EncodedSentences`; None without one.
     """
-
-    soft = None
 
     def __init__(
         self, sentences: EncodedSentences, moves: EncodedMoves, chosen=None, **kwargs
@@ -89,11 +83,9 @@ class MoveBatches(TrainingBatches):
     def arrays(self, chosen):
         """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time,
         num_nodes)`, labels `(batch, time, num_labels)`, targets and mask `(batch,
-        time)`. The time is a multiple of two for each of `multiple`. With `soft`, the
-        targets are a dict, as there. If the words have targets too, these and their
-        mask follow, `(batch, words)`."""
+        time)`. The time is a multiple of two for each of `multiple`. If the words have
+        targets too, these and their mask follow, `(batch, words)`."""
         tokens, of_words, rows = super().arrays(chosen)
-        soft = self.soft or ()
         starts, ends = self.moves.offsets[chosen], self.moves.offsets[chosen + 1]
         time = round_up(int((ends - starts).max()), 2 * self.multiple)
         places = starts[:, None] + np.arange(time)
@@ -101,14 +93,10 @@ class MoveBatches(TrainingBatches):
         real[: len(chosen)] = places < ends[:, None]
         places = places[real[: len(chosen)]]
         arrays = []
-        for flat in (self.moves.nodes, self.moves.labels, self.moves.targets, *soft):
-            dtype = "float32" if flat.dtype.kind == "f" else "int32"
-            padded = np.zeros((*real.shape, *flat.shape[1:]), dtype)
+        for flat in (self.moves.nodes, self.moves.labels, self.moves.targets):
+            padded = np.zeros((*real.shape, *flat.shape[1:]), "int32")
             padded[real] = flat[places]
             arrays.append(padded)
-        if soft:
-            gold, ids, probabilities = arrays[2:]
-            arrays[2:] = [{"gold": gold, "ids": ids, "probabilities": probabilities}]
         mask = real.astype("float32")
         mask[: len(chosen)] *= self.rates[chosen, None]
         more = () if self.sentences.targets is None else (of_words, rows)

@@ -153,12 +153,11 @@ PARSER = Kind(
     ),
     runtime="keras_tagging.runtime.models:OnnxParser",
     graph="keras_tagging.onnx.graphs:tree_graph",
-    ensemble="keras_tagging.models.ensemble:ParserEnsemble",
     learns="trees",
     command="parse",
     route="parse",
     stage=2,
-    options=("tags", "embeddings", "bootstrap", "teacher"),
+    options=("tags", "embeddings", "bootstrap"),
     figures=("uas", "las"),
     analysis="keras_tagging.experiments.analysis:parsed_tokens",
 )

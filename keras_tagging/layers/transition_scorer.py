@@ -13,10 +13,10 @@ from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import over_time
 from keras_tagging.transitions import (
     DEPRELS,
-    JointScorer,
     Outputs,
     RuleTables,
     ccg_system,
+    search,
     transition_system,
 )
 from keras_tagging.utils.checks import check_choice
@@ -199,8 +199,7 @@ class TransitionScorer(keras.layers.Layer):
 
     Weights:
         boundary: `(2, size)`, of NULL and ROOT.
-        label_embeddings: `(V + 1, label_dim)`, NULL first; None if the system reads no
-            labels.
+        label_embeddings: `(V + 1, label_dim)`, NULL first.
         output_kernel: W_h, `(units, outputs)`.
         Those of the cell; the rows of its kernel are those of the tokens, then of the
         labels.
@@ -272,12 +271,10 @@ class TransitionScorer(keras.layers.Layer):
         features = system.num_nodes * size + system.num_labels * self.label_dim
         draw = self.table_initializer
         self.boundary = self.add_weight((2, size), draw, name="boundary")
-        self.label_embeddings = None
-        if system.num_labels:
-            shape = self.num_labels + 1, self.label_dim
-            self.label_embeddings = self.add_weight(
-                shape, reseeded(draw, 1), name="label_embeddings"
-            )
+        shape = self.num_labels + 1, self.label_dim
+        self.label_embeddings = self.add_weight(
+            shape, reseeded(draw, 1), name="label_embeddings"
+        )
         if not self.cell.built:
             self.cell.build((None, features))
             self.cell.built = True
@@ -285,11 +282,6 @@ class TransitionScorer(keras.layers.Layer):
         self.output_kernel = self.add_weight(
             shape, self.initializer, name="output_kernel"
         )
-
-    def _label_table(self):
-        if self.label_embeddings is None:  # no place reads it
-            return ops.zeros((1, self.label_dim), self.compute_dtype)
-        return ops.convert_to_tensor(self.label_embeddings)
 
     def call(self, tokens, nodes, labels, training=False):
         nodes, labels = ops.cast(nodes, "int32"), ops.cast(labels, "int32")
@@ -321,7 +313,8 @@ class TransitionScorer(keras.layers.Layer):
         width, size = ops.shape(vectors)[1], vectors.shape[-1]
         rows = nodes + ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
         of_nodes = ops.take(ops.reshape(vectors, (-1, size)), rows, axis=0)
-        of_labels = ops.take(self._label_table(), labels, axis=0)
+        table = ops.convert_to_tensor(self.label_embeddings)
+        of_labels = ops.take(table, labels, axis=0)
         parts = [
             ops.reshape(of_nodes, (batch, time, nodes.shape[-1] * size)),
             ops.reshape(of_labels, (batch, time, labels.shape[-1] * self.label_dim)),
@@ -329,14 +322,15 @@ class TransitionScorer(keras.layers.Layer):
         x = self.drop_input(ops.concatenate(parts, -1), training=training)
         return self.cell.project(x, training=training)
 
-    def tables(self, tokens):
-        """The contributions of tokens and labels to the hidden layer, in each place."""
-        return self.contributions(self._with_boundary(tokens))
-
     def contributions(self, vectors, training=False):
-        """The same for the vectors of NULL, ROOT and the tokens."""
+        """What tokens and labels contribute to the hidden layer, in each place.
+
+        Args:
+            vectors: of NULL, ROOT and the tokens.
+        """
         vectors = self.drop_input(vectors, training=training)
-        labels = self.drop_labels(self._label_table(), training=training)
+        labels = ops.convert_to_tensor(self.label_embeddings)
+        labels = self.drop_labels(labels, training=training)
         kernel = ops.convert_to_tensor(self.cell.kernel)
         size, width = vectors.shape[-1], kernel.shape[-1]
         split = self.system.num_nodes * size
@@ -353,7 +347,7 @@ class TransitionScorer(keras.layers.Layer):
         """Make the result of `cell.project` for configurations out of the tables.
 
         Args:
-            tables: from `tables`.
+            tables: from `contributions`.
             nodes: `(batch, time, num_nodes)`.
             labels: `(batch, time, num_labels)`.
         """
@@ -365,10 +359,10 @@ class TransitionScorer(keras.layers.Layer):
         for table, numbers, begin in zip(
             tables, (nodes, labels), (first, 0), strict=True
         ):
-            if places := numbers.shape[-1]:
-                begin = ops.add(begin * places, np.arange(places, dtype="int32"))
-                rows = ops.add(numbers * places, begin)
-                parts.append(ops.sum(ops.take(table, rows, axis=0), -2))
+            places = numbers.shape[-1]
+            begin = ops.add(begin * places, np.arange(places, dtype="int32"))
+            rows = ops.add(numbers * places, begin)
+            parts.append(ops.sum(ops.take(table, rows, axis=0), -2))
         if self.cell.bias is not None:
             parts.append(self.cell.bias)
         return sum(parts[1:], start=parts[0])
@@ -384,7 +378,21 @@ class TransitionScorer(keras.layers.Layer):
             Heads and labels `(batch, words)` int32: 0 is ROOT, i word i; -1 and 0
             beyond a sentence's end.
         """
-        return parse_jointly(JointScorer([self]), [tokens], lengths)
+        part = self.scoring(tokens, self.beam_width)
+        lengths, width = ops.cast(lengths, "int32"), ops.shape(tokens)[1] + 2
+        return self.search(KerasEngine(), part, lengths, width)
+
+    def search(self, engine, part, lengths, width):
+        """The trees: see `transitions.search`.
+
+        Args:
+            engine: as there.
+            part: the function `score` and the initial states.
+            lengths, width: as there.
+        """
+        options = self.beam_width, self.arc_masks()
+        made = self.system, self.outputs, *part
+        return search(engine, *made, lengths, width, *options)
 
     def scoring(self, tokens, beam):
         """The function `score` of `transitions.search`, and the initial states.
@@ -393,7 +401,8 @@ class TransitionScorer(keras.layers.Layer):
             tokens: `(batch, words, size)`.
             beam: hypotheses of each sentence.
         """
-        batch, tables = ops.shape(tokens)[0], self.tables(tokens)
+        batch = ops.shape(tokens)[0]
+        tables = self.contributions(self._with_boundary(tokens))
         weights = list(self.cell.recurrent_weights())
 
         def score(nodes, labels, states):
@@ -441,19 +450,3 @@ class TransitionScorer(keras.layers.Layer):
         cell = keras.saving.deserialize_keras_object(config.pop("cell"))
         grammar = config.pop("grammar", None)
         return cls(cell, grammar=grammar and Grammar.from_dict(grammar), **config)
-
-
-def parse_jointly(joint, tokens, lengths):
-    """The tree of every sentence, of several scorers: see `TransitionScorer.parse`.
-
-    Args:
-        joint: a `JointScorer`.
-        tokens: `(batch, words, size)` of each scorer.
-        lengths: `(batch,)` int32.
-    """
-    parts = [
-        scorer.scoring(vectors, joint.beam_width)
-        for scorer, vectors in zip(joint.scorers, tokens, strict=True)
-    ]
-    lengths, width = ops.cast(lengths, "int32"), ops.shape(tokens[0])[1] + 2
-    return joint.search(KerasEngine(), parts, lengths, width)

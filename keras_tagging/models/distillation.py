@@ -36,8 +36,6 @@ from keras_tagging.utils.stored import StoredArrays, sha256_of
 FORMAT = 1
 #: labels that are kept of each token
 TOP_K = 8
-#: the moves of a parser are a column whose name begins so, and has its system
-MOVES = "moves:"
 #: the column of heads, whose labels are the numbers of words, and 0 for ROOT
 HEAD = "head"
 #: of a head, as far as trees are searched
@@ -107,14 +105,8 @@ class SoftTargets:
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{x.shape[1]} {n or 'tags'}" for n, x in self.ids.items())
-        rows = "moves" if self.has_moves else "tokens"
         count = self.offsets[-1]
-        return f"SoftTargets({len(self)} sentences, {count} {rows}, {columns})"
-
-    @property
-    def has_moves(self) -> bool:
-        """Whether they are those of the moves of a parser, not of tokens."""
-        return any(name and name.startswith(MOVES) for name in self.labels)
+        return f"SoftTargets({len(self)} sentences, {count} tokens, {columns})"
 
     @classmethod
     def of(
@@ -129,29 +121,26 @@ class SoftTargets:
 
         Args:
             teacher: a `Tagger`, or any model whose `predict` gives probabilities of the
-                labels in its `tags`. With a CRF they are marginals. Or a `Parser`, of
-                which the probabilities are those of the moves, before each of the moves
-                that build the tree of a sentence; or an `Ensemble`.
-            sentences: sentences, or lists of words; for a parser sentences with trees.
-            top_k: the number of labels that are kept of each token, or move.
+                labels in its `tags`, such as an `Ensemble`. With a CRF they are
+                marginals.
+            sentences: sentences, or lists of words.
+            top_k: the number of labels that are kept of each token.
             watch: function from the sentences to the same ones, which shows how many
                 the teacher has read.
 
         Raises:
-            ValueError: if a tree is missing.
+            ValueError: if the teacher has no `tags`.
         """
         sentences, labels = as_sentences(sentences), teacher_labels(teacher)
         if HEAD in labels:
             numbers = range(max(top_k, 1 + max(map(len, sentences), default=0)))
             labels[HEAD] = tuple(map(str, numbers))
         kept: dict = {name: ([], []) for name in labels}
-        has_moves = hasattr(teacher, "move_labels")
-        predict = teacher.predict_moves if has_moves else teacher.predict
         lengths = [0]
         for part in slices(watch(sentences), sum(map(len, labels.values()))):
-            for rows in predict(part):
+            for rows in teacher.predict(part):
                 for name, lists in kept.items():
-                    row = rows if has_moves or name is None else rows[name]
+                    row = rows if name is None else rows[name]
                     if name == HEAD:  # a short sentence has few
                         row = np.pad(row, [(0, 0), (0, max(0, top_k - row.shape[1]))])
                     best = np.argsort(-row, -1, kind="stable")[:, :top_k]
@@ -163,14 +152,14 @@ class SoftTargets:
             {name: np.concatenate(lists[i]) for name, lists in kept.items()}
             for i in (0, 1)
         )
-        fingerprint = fingerprint_of(sentences, trees=has_moves)
+        fingerprint = fingerprint_of(sentences)
         return cls(labels, ids, values, np.cumsum(lengths), fingerprint)
 
     # Use
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise a ValueError if they are not of these sentences, in this order."""
-        if fingerprint_of(sentences, self.has_moves) != self.fingerprint:
+        if fingerprint_of(sentences) != self.fingerprint:
             raise ValueError("the soft targets are of other sentences: make them again")
 
     def digest(self) -> str:
@@ -231,26 +220,19 @@ class SoftTargets:
 
 
 def teacher_labels(teacher) -> dict[str | None, tuple[str, ...]]:
-    """The labels of a teacher by column; of a parser its moves."""
-    has_moves = hasattr(teacher, "move_labels")
-    labels = getattr(teacher, "soft_labels", None) or teacher.tags
-    labels = teacher.move_labels if has_moves else labels
+    """The labels of a teacher by column."""
+    labels = getattr(teacher, "soft_labels", None) or getattr(teacher, "tags", None)
+    if labels is None:
+        raise ValueError("a teacher is a tagger, a biaffine parser, or an ensemble")
     labels = labels if isinstance(labels, Mapping) else {None: labels}
     return {name: tuple(of_column) for name, of_column in labels.items()}
 
 
-def fingerprint_of(sentences: Iterable[Sentence], trees: bool = False) -> str:
-    """SHA-256 over the tokens of sentences, in their order.
-
-    Args:
-        sentences: the sentences.
-        trees: whether it is over their trees too.
-    """
+def fingerprint_of(sentences: Iterable[Sentence]) -> str:
+    """SHA-256 over the tokens of sentences, in their order."""
     digest = hashlib.sha256()
     for sentence in sentences:
         text = "\x01".join(sentence.tokens)
-        for name in ("head", "deprel") * trees:
-            text += "\x02" + "\x01".join(sentence.columns.get(name, ()))
         digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")
     return digest.hexdigest()
 
@@ -453,7 +435,7 @@ def with_unlabelled(model, batches, distillation, text) -> MixedBatches:
         return replace(distillation, targets=targets)
 
     def annotated(sentences):
-        return model.unlabelled_batches(sentences, text.teacher, distilled, batches)
+        return model.unlabelled_batches(sentences, distilled, batches)
 
     sizes = {"sizes": batches.sizes, "multiple": batches.multiple}
     plan = TextPlan(text.sentences, len(batches), **sizes, seed=batches.seed)
@@ -492,7 +474,7 @@ class Teacher:
     """A trained model, or an ensemble, from which another one learns.
 
     Args:
-        model: a tagger, a parser, or an ensemble.
+        model: a tagger, or an ensemble of them.
         path: where it was, for messages and metadata.
         sha256: from `digest_of`.
         weight, temperature: `soft_weight` and `temperature` of `fit`.

@@ -13,21 +13,17 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.data.named_columns import by_column
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.layers import ChunkDecoder
-from keras_tagging.layers.transition_scorer import parse_jointly
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.files.export import export
 from keras_tagging.models.files.loading import read
 from keras_tagging.models.files.run_folder import ENSEMBLE
 from keras_tagging.models.files.saving import versions
 from keras_tagging.models.parser.biaffine_parser import Parsed
-from keras_tagging.models.parser.parser import Parser
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
 from keras_tagging.models.tagger.tagger import Tagger
 from keras_tagging.runtime.folder import REMEDY, inside, listed_bytes
-from keras_tagging.transitions import JointScorer
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing_files
 from keras_tagging.utils.stored import read_object, sha256_of
@@ -44,11 +40,10 @@ def _first(name: str) -> property:
 
 
 class Ensemble(SentenceCalls):
-    """Several taggers, or several parsers, as one model.
+    """Several taggers, or several biaffine parsers, as one model.
 
     The probabilities of an ensemble are the means of those of its members: of each
-    label of a token (with a CRF they are marginals), or of each move of a parser at
-    each step of the search, in which every member has states of its own. It has the
+    label of a token (with a CRF they are marginals), and of each head. It has the
     methods of its members that answer: `tag`, `parse`, `predict`, `evaluate`,
     `annotate`, `export` and `save`; :func:`keras_tagging.load` reads what `save`
     writes. A single tagger learns from one of taggers by
@@ -57,14 +52,14 @@ class Ensemble(SentenceCalls):
     Members may differ in architecture, vocabularies, features and recipe, but not in
     their labels, whose order may differ. What is not a probability is that of the first
     member: the order of labels, the chunk scheme and the rules that answers keep to,
-    the words that count as known in `evaluate`, and the beam.
+    the words that count as known in `evaluate`.
 
     Args:
         members: two models or more, with vocabularies.
 
     Raises:
-        ValueError: if they are no models of one kind, have other labels or columns than
-            the first, or another transition system.
+        ValueError: if they are no models of one kind, or have other labels or columns
+            than the first.
 
     Example:
         >>> import keras_tagging
@@ -357,46 +352,6 @@ class BiaffineEnsemble(Parsed, TaggerEnsemble):
 def _mean(logs):
     """The logarithm of the mean of probabilities, of which these are logarithms."""
     return ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
-
-
-class ParserEnsemble(Parsing, Ensemble):
-    """An ensemble of parsers: see `Ensemble`.
-
-    Each member reads its own features of the words, and the tags of its own tagger if
-    it has one.
-    """
-
-    counting_options = report_options = Parser.counting_options
-    labels = _first("labels")
-
-    def __init__(self, members, **kwargs):
-        super().__init__(members, **kwargs)
-        scorers = [model.scorer for model in self.members]
-        labels = [model.labels for model in self.members]
-        self.joint_scorer = JointScorer(scorers, labels)
-
-    @property
-    def beam_width(self) -> int:
-        """Hypotheses kept in parsing; 1 is greedy. You may set it, for all members."""
-        return self.members[0].beam_width
-
-    @beam_width.setter
-    def beam_width(self, width):
-        for model in self.members:
-            model.beam_width = width
-        self.predict_function = None  # it was compiled with the old width
-
-    output_arrays, evaluator = Parser.output_arrays, Parser.evaluator
-    move_labels, predict_moves = Parser.move_labels, Parser.predict_moves
-    counts = Parser.counts
-
-    def call(self, inputs, training=False):
-        """The trees for the tokens that each network reads: see `Parser.call`."""
-        pairs = zip(self.members, inputs, strict=True)
-        vectors = [run_network(model.network, tokens) for model, tokens in pairs]
-        lengths = ops.sum(ops.cast(ids_of(inputs[0])[:, :, 0] > 0, "int32"), 1)
-        heads, labels = parse_jointly(self.joint_scorer, vectors, lengths)
-        return {"heads": heads, "labels": labels}
 
 
 def _class_of(members: list) -> type[Ensemble]:

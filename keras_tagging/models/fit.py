@@ -76,12 +76,11 @@ class TrainedOnSentences(SentenceCalls):
                 of :class:`keras_tagging.layers.CRFLoss`. A token of weight 0 counts as
                 one whose tag is unknown. Figures on development sentences have no
                 weights.
-            soft_targets: for taggers and parsers, the `SoftTargets` of a teacher for
-                these sentences, which then need no gold tags, but gold trees. Where
-                they have none, the figures of training compare with the teacher's best
-                tags.
+            soft_targets: for taggers, the `SoftTargets` of a teacher for these
+                sentences, which then need no gold tags. Where they have none, the
+                figures of training compare with the teacher's best tags.
             soft_weight: the share of the soft targets in the loss, from 0 to 1; the
-                rest is of the gold tags, or moves.
+                rest is of the gold tags.
             temperature: of the softened distributions of teacher and student: above 1,
                 improbable tags count more. See `training.soft_cross_entropy`.
             unlabelled: with `soft_targets`, an `Unlabelled` text that their teacher

@@ -214,9 +214,6 @@ class Arrays:
             return x
         return self.node("Cast", x, dtype=dtype, to=TYPES[dtype])
 
-    exp = partialmethod(node, "Exp")
-    log = partialmethod(node, "Log")
-
     # Products and sums
 
     def matmul(self, x, y):

@@ -13,7 +13,6 @@ from keras_tagging.onnx.strings import ids_of_strings
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.runtime.models import RANKED
 from keras_tagging.runtime.shared_words import IDS, VECTOR
-from keras_tagging.transitions import JointScorer
 from keras_tagging.transitions.arborescence import best_heads
 
 
@@ -220,27 +219,20 @@ def tree_graph(xp: Arrays, model, top_k: int):
     """The graph of a parser: see `models.export`."""
 
     def answer(request):
-        answers, parts, tracer = {}, [], Tracer(xp, LAYERS)
-        strings, members = request.strings, getattr(model, "members", [model])
-        joint = JointScorer([x.scorer for x in members], [x.labels for x in members])
+        answers, tracer, scorer = {}, Tracer(xp, LAYERS), model.scorer
         with unchanged(model):
-            for member in members:
-                request.strings = dict(strings)
-                for name in set(member.features.columns) - set(member.input_columns):
-                    # the tags of its own tagger
-                    tagger = member.tagger
-                    outputs = outputs_of(request, tagger)
-                    tags = tags_of(xp, request, tagger.label_columns, outputs, 1)[
-                        "tags"
-                    ]
-                    request.strings[name] = tags
-                    if member is model:
-                        answers["predicted_tags"] = tags
-                tokens = request.run(tracer, member)
-                parts.append(scoring(tracer, member.scorer, tokens, joint.beam_width))
-            width = xp.length(tokens, 1) + 2
-            engine = OnnxEngine(tracer)
-            heads, labels = joint.search(engine, parts, request.lengths, width)
+            for name in set(model.features.columns) - set(model.input_columns):
+                # the tags of its own tagger
+                outputs, columns = (
+                    outputs_of(request, model.tagger),
+                    model.tagger.label_columns,
+                )
+                tags = tags_of(xp, request, columns, outputs, 1)["tags"]
+                request.strings[name] = answers["predicted_tags"] = tags
+            tokens = request.run(tracer, model)
+            part = scoring(tracer, scorer, tokens, scorer.beam_width)
+            width, engine = xp.length(tokens, 1) + 2, OnnxEngine(tracer)
+            heads, labels = scorer.search(engine, part, request.lengths, width)
         names = np.array(["", *model.labels], object)
         answers["heads"] = xp.where(request.real, heads, -1)
         answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
@@ -413,8 +405,7 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
 
     def score(nodes, labels, states):
         x = summed(tables[0], nodes, first, scorer.system.num_nodes)
-        if scorer.system.num_labels:
-            x = x + summed(tables[1], labels, 0, scorer.system.num_labels)
+        x = x + summed(tables[1], labels, 0, scorer.system.num_labels)
         x.shape = (None, tables[0].shape[-1])
         hidden, after = tracer.call(cell.step, x, states, weights=weights)
         return xp.matmul(hidden, scorer.output_kernel), after[: len(sizes)]
@@ -437,9 +428,7 @@ def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:
     vectors = xp.concatenate([xp.broadcast_to(boundary, shape), tokens], 1)
     vectors.shape = (None, None, size)
     nodes, labels = tracer.call(scorer.contributions, vectors)
-    tables = [nodes, labels] if scorer.system.num_labels else [nodes]
     if scorer.cell.bias is not None:
         bias = xp.expand_dims(xp.asarray(scorer.cell.bias), 0)
-        others = tables[-1].shape[-2] - 1
-        tables[-1] = tables[-1] + xp.pad(bias, [(0, others), (0, 0)])
-    return [xp.reshape(table, [-1, nodes.shape[-1]]) for table in tables]
+        labels = labels + xp.pad(bias, [(0, labels.shape[-2] - 1), (0, 0)])
+    return [xp.reshape(table, [-1, nodes.shape[-1]]) for table in (nodes, labels)]

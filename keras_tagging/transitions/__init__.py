@@ -1,20 +1,16 @@
 """Transition systems on arrays, their oracles, and the search; no Keras here."""
 
 from keras_tagging.data.trees import check_tree, is_projective, lift, unlift
-from keras_tagging.transitions.arc_standard import (
-    ARC_STANDARD,
-    ARC_STANDARD_WITH_SWAP,
-    NODES,
-)
+from keras_tagging.transitions.arc_standard import ARC_STANDARD, NODES
 from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
-from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
-from keras_tagging.transitions.scorers import JointScorer, Supertags
+from keras_tagging.transitions.gold_moves import Moves, gold_moves
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.shift_reduce import (
     RuleTables,
     ccg_system,
     derivation_moves,
 )
+from keras_tagging.transitions.supertags import Supertags
 from keras_tagging.transitions.system import (
     DEPRELS,
     Action,
@@ -23,18 +19,15 @@ from keras_tagging.transitions.system import (
     TransitionSystem,
     register,
     transition_system,
-    transition_systems,
 )
 
 __all__ = [
     "ARC_STANDARD",
     "ARC_STANDARD_CORE",
-    "ARC_STANDARD_WITH_SWAP",
     "DEPRELS",
     "NODES",
     "Action",
     "Cases",
-    "JointScorer",
     "Moves",
     "NumPy",
     "Outputs",
@@ -45,12 +38,10 @@ __all__ = [
     "check_tree",
     "derivation_moves",
     "gold_moves",
-    "legal_outputs",
     "is_projective",
     "lift",
     "register",
     "search",
     "transition_system",
-    "transition_systems",
     "unlift",
 ]

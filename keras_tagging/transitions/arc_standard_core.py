@@ -14,8 +14,6 @@ import numpy as np
 
 from keras_tagging.transitions.arc_standard import (
     ARC_STANDARD,
-    CORE,
-    CORE_LABELS,
     FROM_ROOT,
     LEFT_ARC,
     LEGAL,
@@ -27,6 +25,8 @@ from keras_tagging.transitions.arc_standard import (
 )
 from keras_tagging.transitions.system import Cases, register
 
+#: the nodes that the network reads; rc and lc: right and left children
+CORE = ("s0", "s1", "s2", "b0", "rc1(s0)", "rc1(s1)", "lc1(s0)", "lc1(s1)")
 #: the columns of `view`: the nodes and labels of `CORE`; what adds up to the case of a
 #: configuration, which is two for s_1 = ROOT, four for a word, and one for an empty
 #: buffer; and what s_0 would add in place of s_1
@@ -159,7 +159,16 @@ def advance(state, actions, labels, xp=np) -> View:
 
 
 def features(state, xp=np):
-    """The nodes and labels of `arc_standard.core_of`."""
+    """The part that a network reads whose vectors know the sentence.
+
+    The four nodes of Kiperwasser & Goldberg (2016b), section 4.2, and the outermost
+    children of two of them: what else stands around is in the vectors that a recurrent
+    stack gives these nodes.
+
+    Returns:
+        The nodes `(batch, 8)` in the order of `CORE`, NONE for a missing node; and the
+        labels `(batch, 4)` of the last 4, 0 for a missing node.
+    """
     return state.view[:, NODES], state.view[:, LABELS]
 
 
@@ -178,8 +187,8 @@ ARC_STANDARD_CORE = register(
         advance=advance,
         features=features,
         num_nodes=len(CORE),
-        num_labels=CORE_LABELS,
+        num_labels=len(CORE) - 4,  # of the children
         result=tree,
-        from_root=CASES.from_root,
+        cases=CASES,
     )
 )

@@ -1,13 +1,12 @@
 """The moves that build given trees, and what the network reads before each."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from keras_tagging.data.trees import check_tree, is_projective
-from keras_tagging.transitions.system import Outputs, TransitionSystem
+from keras_tagging.transitions.system import TransitionSystem
 
 CHUNK = 256  # sentences advanced at once
 
@@ -34,8 +33,7 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
     Args:
         system: a `TransitionSystem`.
         heads: for each sentence an integer array with the head of every word, counted
-            from 1, and 0 for ROOT. The trees must have one root, and be projective
-            unless the system builds others too.
+            from 1, and 0 for ROOT. The trees must be projective, and have one root.
         labels: for each sentence an array of label ids, counted from 1.
         names: how messages name each sentence; by default "sentence 1" and so on.
 
@@ -46,7 +44,7 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
     heads, labels = ([[*map(int, row)] for row in rows] for rows in (heads, labels))
     trees = list(zip(heads, labels, strict=True))
     names = names or [f"sentence {number}" for number in range(1, len(trees) + 1)]
-    _of_each(partial(_check, system), trees, names)
+    _of_each(_check, trees, names)
     return replayed(system, trees, [*map(len, heads)], names)
 
 
@@ -68,54 +66,19 @@ def replayed(
         ValueError: as `gold_moves` does.
     """
     gold = _of_each(system.oracle, answers, names)
-    features = _before_moves(
-        system, lengths, gold, lambda state: system.features(state, np)
-    )
     return [
         Moves(*(np.array(x, "int32") for x in pair), *before)
-        for pair, before in zip(gold, features, strict=True)
+        for pair, before in zip(gold, _features(system, lengths, gold), strict=True)
     ]
 
 
-def legal_outputs(
-    system: TransitionSystem,
-    outputs: Outputs,
-    sentences: Sequence[Moves],
-    lengths: Sequence[int],
-) -> list[np.ndarray]:
-    """Which outputs are legal before each of some moves.
-
-    Args:
-        system: the `TransitionSystem` of the moves.
-        outputs: of a network.
-        sentences: the `Moves` of each sentence.
-        lengths: the number of its words.
-
-    Returns:
-        For each sentence `(moves, outputs)` bool.
-    """
-
-    def legal(state):
-        may = system.legal(state, np)[:, outputs.actions]
-        if system.legal_outputs is not None:
-            may &= system.legal_outputs(state, np)
-        return (may,)
-
-    moves = [some[:2] for some in sentences]
-    return [may for (may,) in _before_moves(system, lengths, moves, legal)]
-
-
-def _before_moves(system, lengths, moves, function) -> list[list[np.ndarray]]:
-    """The arrays that a function gives of the states before each move.
+def _features(system, lengths, moves) -> list[list[np.ndarray]]:
+    """The features before each move.
 
     Args:
         system: a `TransitionSystem`.
         lengths: of the sentences.
         moves: of each the actions and their labels.
-        function: from a state of many sentences to arrays, with a row for each.
-
-    Returns:
-        For each sentence the arrays, with a row for each move.
     """
     results: list = [None] * len(lengths)
     # those of like length are advanced together
@@ -129,10 +92,10 @@ def _before_moves(system, lengths, moves, function) -> list[list[np.ndarray]]:
             padded[:, row, : counts[row]] = moves[i]
         some = np.array([lengths[i] for i in chunk], "int32")
         state = system.initial(some, int(some.max()) + 2, np)
-        steps = [function(state)]  # there is one also where there are no moves
+        steps = [system.features(state, np)]  # also where there are no moves
         for step in range(max(counts) - 1):
             state = system.advance(state, *padded[:, :, step], np)
-            steps.append(function(state))
+            steps.append(system.features(state, np))
         arrays = [np.stack(x, 1) for x in zip(*steps, strict=True)]
         for row, i in enumerate(chunk):
             results[i] = [x[row, : counts[row]] for x in arrays]
@@ -150,7 +113,7 @@ def _of_each(function, answers, names):
     return results
 
 
-def _check(system, heads, labels):
+def _check(heads, labels):
     check_tree(heads)
-    if not system.nonprojective and not is_projective(heads):
+    if not is_projective(heads):
         raise ValueError("the tree is not projective: leave it out, or lift its arcs")

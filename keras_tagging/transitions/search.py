@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from keras_tagging.transitions.system import Cases, Outputs, TransitionSystem
+from keras_tagging.transitions.system import Outputs, TransitionSystem
 
-SQUARED = 46_340  # n * n + n of it fits in int32
 FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
 LARGEST = 1e6  # logit
 
@@ -98,13 +97,10 @@ def search(
     # the first hypothesis of the sentence of each
     first = xp.expand_dims(xp.arange(batch, dtype="int32") * beam_width, 1)
     first = xp.reshape(xp.tile(first, (1, beam_width)), (-1,))
-    # the square of a longer length may not fit in 32 bits
-    bounds = [xp.max(system.steps(x)) for x in (lengths, xp.minimum(lengths, SQUARED))]
-    most = xp.max(xp.stack(bounds, 0))
+    most = xp.max(system.steps(lengths))
     lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
     initial = system.initial(xp.reshape(lengths, (-1,)), width, xp)
     scores = np.array([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")
-    masks = None if system.from_root is None else masks
     allowed = allowed_outputs(system, outputs, masks)
 
     def step(*values):
@@ -151,25 +147,20 @@ def allowed_outputs(system, outputs, masks=None) -> Callable:
     Args:
         system, outputs, masks: as in `search`.
     """
-    cases = Cases.of_system(system)
 
-    def of_actions(may, root, xp):
-        flags = xp.take(may, outputs.actions, axis=1)
-        if masks is not None:
-            root = xp.take(root, outputs.actions, axis=1)
-            # not `&`, which a tensor of PyTorch has for no array of NumPy
-            arcs = xp.logical_and(root, masks[0]), xp.logical_and(~root, masks[1])
-            flags = flags & (arcs[0] | arcs[1])
+    def or_the_first(flags, may, xp):
         nothing = ~xp.any(may, 1, keepdims=True)
         return xp.concatenate([flags[:, :1] | nothing, flags[:, 1:]], 1)
 
-    if cases is not None and system.legal_outputs is None:
-        in_case = of_actions(cases.may, cases.root, np)
+    if cases := system.cases:
+        flags = cases.may[:, outputs.actions]
+        if masks is not None:
+            flags &= np.where(cases.root[:, outputs.actions], *masks)
+        in_case = or_the_first(flags, cases.may, np)
         return lambda state, may, xp: xp.take(in_case, cases.of(state, xp), axis=0)
 
     def allowed(state, may, xp):
-        root = None if masks is None else system.from_root(state, xp)
-        flags = of_actions(may, root, xp)
+        flags = or_the_first(xp.take(may, outputs.actions, axis=1), may, xp)
         if system.legal_outputs is not None:
             flags = flags & system.legal_outputs(state, xp)
         return flags

@@ -23,7 +23,7 @@ class Action(NamedTuple):
 
 
 class Cases:
-    """Which actions are legal, where few cases decide it: give a system its methods.
+    """Which actions are legal, where few cases decide it.
 
     The search looks up which outputs are allowed in a table of all cases, at once.
 
@@ -39,17 +39,6 @@ class Cases:
     def legal(self, state, xp=np):
         """`TransitionSystem.legal`."""
         return xp.take(self.may, self.of(state, xp), axis=0)
-
-    def from_root(self, state, xp=np):
-        """`TransitionSystem.from_root`."""
-        return xp.take(self.root, self.of(state, xp), axis=0)
-
-    @classmethod
-    def of_system(cls, system: "TransitionSystem") -> "Cases | None":
-        """The cases that both functions of a system are of, or None."""
-        cases = getattr(system.legal, "__self__", None)
-        fits = isinstance(cases, cls) and system.from_root == cases.from_root
-        return cases if fits else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +66,7 @@ class TransitionSystem:
             is (but for row 0), whatever the action.
         features: function of `state` and `xp`: what the network reads, nodes `(batch,
             num_nodes)` and labels `(batch, num_labels)`.
-        num_nodes, num_labels: the number of each.
+        num_nodes, num_labels: the number of each, 1 or more.
         steps: function of the number of words, or an array of them: the most moves
             that a sentence takes. Any sequence of legal moves ends within it, in a tree
             with one root.
@@ -87,16 +76,15 @@ class TransitionSystem:
             builds no trees of heads takes what it does build.
         result: function of `state` and `xp`: heads (0 is ROOT; -1 without one) and
             labels, `(batch, width - 2)` each; or other arrays, a row a sentence.
-        from_root: function of `state` and `xp`: whether the arc that each action would
-            make hangs from ROOT, `(batch, actions)` bool. None: arcs from ROOT may have
-            any label, also in a parser that is `constrained`.
+        cases: the `Cases` whose method `legal` is. None: legality is asked in each
+            state, and arcs from ROOT may have any label, also in a parser that is
+            `constrained`.
         legal_outputs: function of `state` and `xp`, where the label of a legal action
             decides too: whether each of `Outputs` may be taken if its action may,
             `(batch, outputs)` bool. Each legal action needs one, and the first output
             is always among them. None: a legal action may have any label.
         sizes: the number of labels of the sets that the system brings itself.
         fixed_steps: whether every sentence takes exactly `steps`.
-        nonprojective: whether arcs may cross.
     """
 
     name: str
@@ -111,11 +99,10 @@ class TransitionSystem:
     steps: Callable
     oracle: Callable
     result: Callable
-    from_root: Callable | None = None
+    cases: Cases | None = None
     legal_outputs: Callable | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
     fixed_steps: bool = False
-    nonprojective: bool = False
 
 
 class Outputs:
@@ -156,6 +143,8 @@ class Outputs:
 
 
 _SYSTEMS: dict[str, TransitionSystem] = {}
+#: the systems of version 0.4 that are gone
+REMOVED = ("swap", "swap-core")
 
 
 def register(system: TransitionSystem) -> TransitionSystem:
@@ -164,17 +153,17 @@ def register(system: TransitionSystem) -> TransitionSystem:
     return system
 
 
-def transition_systems() -> list[str]:
-    """The names of all systems: those of this package, then others."""
-    return [*_SYSTEMS]
-
-
 def transition_system(name: str) -> TransitionSystem:
     """The system of a name.
 
     Raises:
         ValueError: if there is none.
     """
+    if name in REMOVED:
+        raise ValueError(
+            f"the transition system {name!r} is no longer part of keras-tagging: train "
+            "a biaffine-parser, which builds trees with crossing arcs"
+        )
     if name not in _SYSTEMS:
         raise ValueError(
             f"system={name!r}: known are {', '.join(map(repr, _SYSTEMS))}; install or "

@@ -216,24 +216,6 @@ def test_bootstrap(program, failing, treebank, tmp_path, request):
     assert "unknown gate 'x'" in failing("train", "lstm-parser", *args)
 
 
-def test_a_parser_learns_from_a_parser(
-    program, failing, parser_dir, treebank, tmp_path, built
-):
-    text = tmp_path / "text.conllu"
-    text.write_text((treebank / "dev.conllu").read_text("utf-8"), "utf-8")
-    args = ["--corpus", treebank, "--out", tmp_path / "student", *TINY]
-    args += ["--teacher", parser_dir, "--unlabelled", text]
-    code, out, _ = program("train", "ffn-parser", *args)
-    assert code == 0
-    assert f"Learns from {parser_dir} (lstm-parser), with the weight 0.5" in out
-    teacher = built[0][1]["teacher"]
-    assert teacher.model.kind == "parser" and [*teacher.text]
-    args += ["--set", "system=swap"]
-    message = failing("train", "ffn-parser", *args)
-    assert "unknown column of the teacher" in message and "'moves:swap'" in message
-    assert "moves:arc-standard" in message
-
-
 def test_broken_trees_are_told_with_their_line(failing, treebank, tmp_path):
     text = (treebank / "train.conllu").read_text().split("\n\n")
     path = tmp_path / "train.conllu"
@@ -257,4 +239,6 @@ def test_what_taggers_and_parsers_have_not(failing, parser_dir, run_dir, tmp_pat
     assert f"keras-tagging tag {run_dir}" in failing("parse", run_dir)
     top = failing("export", parser_dir, tmp_path / "x", "--top-k", 3)
     assert "has no --top-k" in top
+    taught = ["train", "ffn-parser", *corpus, *out, "--teacher", parser_dir]
+    assert "a parser has no --teacher" in failing(*taught)
     assert "reads no labels" in failing("tag", run_dir, "--beam-width", 3)

@@ -33,13 +33,11 @@ def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
     build = keras_tagging.build
 
     def small(name, **settings):
-        sizes = {"word_dim": 4, "units": 4}
-        if not name.endswith("parser"):
-            sizes |= {"num_layers": 1, **WORDS_ONLY}
+        sizes = {"word_dim": 4, "units": 4, "num_layers": 1, **WORDS_ONLY}
         return build(name, **settings | sizes)
 
     monkeypatch.setattr(keras_tagging, "build", small)
-    with_gold, without, with_text, of_parsers, files, several = EXAMPLES
+    with_gold, without, with_text, files, several = EXAMPLES
     names: dict = {}
     exec(with_gold, names)
     exec(files, names)
@@ -48,7 +46,6 @@ def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
     assert set(names["pupil"].tags) <= set(names["teacher"].tags)
     (tmp_path / "news.txt").write_text("Show me flights\nwhat now ?\n", "utf-8")
     exec(with_text, dict(names))
-    exec(of_parsers, dict(names))
     several = re.sub(".*export.*", "", several)  # which takes a while; tested elsewhere
     members = dict.fromkeys(["first", "second", "third"], names["teacher"])
     members["pupil"] = keras_tagging.build("bigru")

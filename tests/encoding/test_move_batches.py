@@ -7,28 +7,18 @@ from transitions.test_dependency_systems import oracle
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.transitions import Outputs, transition_system
-from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
+from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT
 
 ARC_STANDARD, NUM_LABELS = transition_system("arc-standard"), 3
 OUTPUTS = Outputs(ARC_STANDARD, {"labels": NUM_LABELS})
 HEADS = [[2, 0, 2], [0], [], [0, 1, 2, 3], [2, 0], [0]]
 LABELS = [[1, 2, 3], [3], [], [2, 1, 1, 3], [1, 2], [1]]
-#: a swap costs two moves
-TREES = {
-    "arc-standard": (HEADS, LABELS),
-    "swap": (
-        [[3, 4, 0, 3], *HEADS[:3], *HEADS[4:]],
-        [[1, 2, 3, 1], *LABELS[:3], *LABELS[4:]],
-    ),
-}
 
 
-def make_batches(name="arc-standard", **options):
-    system, (heads, labels) = transition_system(name), TREES[name]
-    lengths = [*map(len, heads)]
+def make_batches(**options):
+    lengths = [*map(len, HEADS)]
     ids = 1 + np.arange(2 * sum(lengths), dtype="int32").reshape(-1, 2)
-    outputs = Outputs(system, {"labels": NUM_LABELS})
-    moves = EncodedMoves.of(system, outputs, oracle(heads, labels, name))
+    moves = EncodedMoves.of(ARC_STANDARD, OUTPUTS, oracle(HEADS, LABELS))
     return MoveBatches(
         EncodedSentences(ids, np.cumsum([0, *lengths])), moves, **options
     )
@@ -39,9 +29,7 @@ def test_outputs_of_moves():
     moves = np.array([SHIFT, LEFT_ARC, LEFT_ARC, RIGHT_ARC, RIGHT_ARC])
     labels = np.array([0, 1, 3, 1, 3])
     assert OUTPUTS.of(moves, labels).tolist() == [0, 1, 3, 4, 6]
-    swap = Outputs(transition_system("swap"), {"labels": NUM_LABELS})
-    assert swap.of(np.array([SWAP]), np.array([0])).tolist() == [7]
-    assert len(OUTPUTS) == 7 and len(swap) == 8
+    assert len(OUTPUTS) == 7
 
 
 def test_a_sentence_by_hand():
@@ -52,24 +40,20 @@ def test_a_sentence_by_hand():
 
 @pytest.mark.parametrize("multiple", [1, 4])
 @pytest.mark.parametrize("sizes", [{"batch_size": 2}, {"token_budget": 8}], ids=str)
-@pytest.mark.parametrize("name, first", [("arc-standard", 3 * 2), ("swap", 2 * 4 + 2)])
-def test_every_sentence_is_in_one_batch_with_its_moves(name, first, sizes, multiple):
-    """With swaps a sentence has moves of any number: the word is shifted again."""
-    heads, labels = TREES[name]
-    outputs = Outputs(transition_system(name), {"labels": NUM_LABELS})
-    batches = make_batches(name, multiple=multiple, seed=1, **sizes)
+def test_every_sentence_is_in_one_batch_with_its_moves(sizes, multiple):
+    batches = make_batches(multiple=multiple, seed=1, **sizes)
     expected = {}
-    for number, moves in enumerate(oracle(heads, labels, name)):
+    for number, moves in enumerate(oracle(HEADS, LABELS)):
         ids = batches.sentences.ids[slice(*batches.sentences.offsets[number:][:2])]
-        targets = outputs.of(moves.actions, moves.labels)
+        targets = OUTPUTS.of(moves.actions, moves.labels)
         expected[ids.tobytes()] = moves.nodes, moves.node_labels, targets
     sizes = [len(targets) for _, _, targets in expected.values()]
-    assert sizes[0] == first and batches.num_targets == sum(sizes)
+    assert sizes[0] == 3 * 2 and batches.num_targets == sum(sizes)
     sentences = 0
     for ids, *others, mask in batches:
         assert ids.dtype == "int32" and mask.dtype == "float32"
         assert ids.shape[1] % multiple == mask.shape[1] % (2 * multiple) == 0
-        assert name == "swap" or mask.shape[1] == 2 * ids.shape[1]
+        assert mask.shape[1] == 2 * ids.shape[1]
         for row, *parts, real in zip(ids, *others, mask, strict=True):
             n = int((row[:, 0] > 0).sum())
             wanted = expected[row[:n].tobytes()]
@@ -80,7 +64,7 @@ def test_every_sentence_is_in_one_batch_with_its_moves(name, first, sizes, multi
                 assert part.dtype == "int32"
                 np.testing.assert_array_equal(part[:size], moves)
                 assert not part[size:].any()
-    assert sentences == sum(map(bool, heads))
+    assert sentences == sum(map(bool, HEADS))
 
 
 def test_the_order_depends_on_seed_and_epoch():

@@ -17,7 +17,7 @@ MASK = np.arange(TIME) < LENGTHS[:, None]
 RNG = np.random.default_rng(1)
 IDS = RNG.integers(1, WORDS, MASK.shape) * MASK
 LETTERS = np.array([[2, 3, 4], [5, 0, 0], [0, 0, 0], [1, 6, 0]])
-NODES, NODE_LABELS = (RNG.integers(0, 3, (len(IDS), 6, n)) for n in (18, 12))
+NODES, NODE_LABELS = (RNG.integers(0, 3, (len(IDS), 6, n)) for n in (8, 4))
 CHUNKS = {"tags": ["B-X", "O", "I-X"], "scheme": "iob1"}
 LABELS = {"num_labels": 3, "label_dim": 2, "label_context": 2}
 
@@ -105,7 +105,7 @@ ARGUMENTS = {
         "cell": lambda: ElmanCell(UNITS, activation="tanh"),
         "num_labels": 2,
         "label_dim": 3,
-        "system": "swap",
+        "system": "arc-standard-core",
         "truncation_limit": 2,
         "truncation": "chunked",
         "input_dropout": 0.1,
@@ -160,7 +160,7 @@ def outputs(x, ids, letters, nodes, labels):
 def models(tmp_path_factory):
     """A model of all layers, and what is loaded of its file."""
     shapes = {"ids": (None,), "letters": (None,)}
-    shapes |= {"nodes": (None, 18), "labels": (None, 12)}
+    shapes |= {"nodes": (None, 8), "labels": (None, 4)}
     inputs = {k: keras.Input(x, dtype="int32", name=k) for k, x in shapes.items()}
     x = keras.layers.Embedding(WORDS, SIZE, mask_zero=True)(inputs["ids"])
     model = randomize(keras.Model(inputs, outputs(x, **inputs)), scale=0.5)

@@ -15,22 +15,19 @@ from layers.scorers import (
     random_tokens,
     randomize_scorer,
 )
-from reference import arc_standard, swap
 from reference import parser as reference
 
 from keras_tagging.data.trees import check_tree
 
-SYSTEMS = {"arc-standard": arc_standard, "swap": swap}
-BOTH = pytest.mark.parametrize("system", SYSTEMS)
 WIDTHS = pytest.mark.parametrize("width", [1, 3])
 LENGTHS = [5, 1, 3, 6, 2, 4, 6, 1]
 SHORT = [3, 1, 2, 3, 2, 3, 3, 3]
 
 
 @cache
-def compiled_scorer(name, width, system):
+def compiled_scorer(name, width):
     """A scorer and its `parse`; TensorFlow compiles it for shapes it does not know."""
-    scorer = make_scorer(name, beam_width=width, system=system)
+    scorer = make_scorer(name, beam_width=width)
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
@@ -52,9 +49,8 @@ def compiled_scorer(name, width, system):
 class RandomParser:
     """With weights that are drawn anew."""
 
-    def __init__(self, name, width=1, seed=4, system="arc-standard"):
-        self.scorer, self.parse = compiled_scorer(name, width, system)
-        self.system = SYSTEMS[system]
+    def __init__(self, name, width=1, seed=4):
+        self.scorer, self.parse = compiled_scorer(name, width)
         randomize_scorer(self.scorer, seed, 0.3)
         self.gates = CELLS[name][2]
 
@@ -72,30 +68,24 @@ class RandomParser:
 
     def expected(self, find, tokens, lengths, *options):
         """What a function of the reference finds for each sentence."""
-        weights, kwargs = named_weights(self.scorer), {"system": self.system}
+        weights = named_weights(self.scorer)
         return [
-            find(row[:n].astype("float64"), weights, self.gates, *options, **kwargs)
+            find(row[:n].astype("float64"), weights, self.gates, *options)
             for row, n in zip(tokens, lengths, strict=True)
         ]
 
 
-def best(*arguments, **system):
-    return reference.search(*arguments, **system)[0].tree()
+def best(*arguments):
+    return reference.search(*arguments)[0].tree()
 
 
-#: all cells with arc-standard; another system does not change what they compute
-CASES = pytest.mark.parametrize(
-    ("name", "system"), [*((name, "arc-standard") for name in CELLS), ("gru", "swap")]
-)
-
-
-@CASES
+@pytest.mark.parametrize("name", CELLS)
 @WIDTHS
-def test_search(name, system, width):
+def test_search(name, width):
     """A beam of one is greedy."""
     trees, others = set(), 0
     for seed in (3, 4, 5):
-        parser = RandomParser(name, width, seed, system)
+        parser = RandomParser(name, width, seed)
         tokens = random_tokens(LENGTHS, seed)
         expected = parser.expected(best, tokens, LENGTHS, width)
         assert parser(tokens, LENGTHS) == expected
@@ -120,20 +110,13 @@ def test_a_wide_beam_finds_the_best_of_all_sequences_of_moves():
     assert others > 0
 
 
-@pytest.mark.parametrize(
-    "system, width, arc_labels",
-    [("arc-standard", 3, ((1,), (2,))), ("swap", 1, ((2,), (1, 2)))],
-)
-def test_arcs_from_root_and_from_words_have_labels_of_their_own(
-    system, width, arc_labels
-):
-    parser = RandomParser("lstm", width, system=system)
+@pytest.mark.parametrize("width, arc_labels", [(3, ((1,), (2,))), (1, ((2,), (1, 2)))])
+def test_arcs_from_root_and_from_words_have_labels_of_their_own(width, arc_labels):
+    parser = RandomParser("lstm", width)
     tokens = random_tokens(SHORT)
     free = parser.expected(best, tokens, SHORT, width)
     weights = parser.scorer.get_weights()
-    parser.scorer = make_scorer(
-        "lstm", beam_width=width, arc_labels=arc_labels, system=system
-    )
+    parser.scorer = make_scorer("lstm", beam_width=width, arc_labels=arc_labels)
     parser.scorer.set_weights(weights)
     parser.parse = parser.scorer.parse
     found = parser(tokens, SHORT)
@@ -144,12 +127,11 @@ def test_arcs_from_root_and_from_words_have_labels_of_their_own(
             assert label in arc_labels[head > 0]
 
 
-@BOTH
 @WIDTHS
-def test_always_a_tree_with_one_root(width, system):
+def test_always_a_tree_with_one_root(width):
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 11, 60).tolist()
-    parser = RandomParser("gru", width, system=system)
+    parser = RandomParser("gru", width)
     tokens = random_tokens(lengths)
     kernel = parser.scorer.output_kernel
     # scores as they are; far apart; those of networks that have diverged
@@ -163,9 +145,8 @@ def test_always_a_tree_with_one_root(width, system):
             assert len({tuple(heads) for heads, _ in found}) > 15
 
 
-@BOTH
-def test_empty_sentences(system):
-    parser = RandomParser("gru", 3 if system == "arc-standard" else 1, system=system)
+def test_empty_sentences():
+    parser = RandomParser("gru", 3)
     tokens = random_tokens([4, 0, 2])
     found = parser(tokens, [4, 0, 2])
     assert found[1] == ([], [])

@@ -18,6 +18,8 @@ ROWS = [
     *(("lstm-parser", (), False), ("gru-parser", ("r", "h"), False)),
 ]
 
+CORE = {"system": "arc-standard-core"}
+
 
 @pytest.fixture(scope="module")
 def ffn():
@@ -145,9 +147,9 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
     vectors = WordVectors(["unseen", "she"], rng.normal(size=(2, 5)).astype("float32"))
     options = {"embeddings": vectors, "tags": None, "nonprojective": "lift"}
     options |= {"trainable": False}
-    ffn = build("ffn-parser", system="swap", **options)
+    ffn = build("ffn-parser", **CORE, **options)
     ffn.adapt(TRAIN)
-    parser = build(embeddings=vectors, system="swap")  # vectors are not read again
+    parser = build(embeddings=vectors, **CORE)  # vectors are not read again
     parser.bootstrap(ffn)
     for name in options:
         assert parser.settings[name] == ffn.settings[name]
@@ -162,7 +164,7 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
     "options, gates, message",
     [
         ({}, "x", "unknown gate 'x'. Known: i, f, o, j"),
-        ({"system": "swap"}, "all", "differ in their vocabularies, or in system="),
+        (CORE, "all", "differ in their vocabularies, or in system="),
         ({"name": "gru-parser"}, "j", "unknown gate 'j'. Known: z, r, h"),
         ({"units": 9}, "all", "differ in size"),
     ],

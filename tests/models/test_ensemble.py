@@ -1,14 +1,13 @@
-"""Ensembles of taggers and parsers: means, against NumPy, and their folder."""
+"""Ensembles of taggers: means, against NumPy, and their folder."""
 
 import json
 from itertools import product
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.columns import columned
-from models.parsers import DEV, random_parser
-from models.parsers import randomize as redraw
+from models.parsers import random_parser
 
 import keras_tagging
 from keras_tagging import Ensemble, Sentence
@@ -124,61 +123,22 @@ def test_chunks_are_consistent():
     assert free  # the most probable labels alone would not do
 
 
-# Parsers
-
-SHORT = DEV[5:7]  # each step of a search takes time
-
-
-@pytest.fixture(scope="module")
-def parsers():
-    other = redraw(random_parser("ffn-parser", tags=None), 7, 0.5)
-    return [random_parser("gru-parser"), other]
-
-
-def test_parsers_parse_together(parsers, tmp_path):
-    ensemble = Ensemble(parsers)
-    with computing_once(ensemble):
-        found = ensemble.parse(SHORT)
-        figures = ensemble.evaluate(SHORT, return_dict=True)
-        assert figures == ensemble.report(SHORT).figures
-    alone = [model.parse(SHORT) for model in parsers]
-    assert found not in alone
-    assert ensemble.input_columns == parsers[0].input_columns
-    same = Ensemble([parsers[0], parsers[0]])
-    assert same.parse(SHORT) == alone[0]
-    ensemble.save(tmp_path)
-    assert keras_tagging.load(tmp_path).parse(SHORT) == found
-
-
-def test_a_beam_is_of_all_members(parsers):
-    ensemble = Ensemble(parsers)
-    before = ensemble.beam_width
-    ensemble.beam_width = 3
-    assert [model.beam_width for model in parsers] == [3, 3]
-    assert ensemble.parse(SHORT)
-    ensemble.beam_width = before
-
-
 # What is refused
 
 
-def test_what_makes_no_ensemble(members, parsers):
+def test_what_makes_no_ensemble(members):
     other = tagger(sentences=random_sentences(9, 1)[:1])
     cases = {
         "2 to 32 members, not 0": [],
         "2 to 32 members, not 1": members[:1],
         "2 to 32 members, not 33": members[:1] * 33,
-        "only parsers: not tagger, parser": [members[0], parsers[0]],
+        "only taggers: not tagger, parser": [members[0], random_parser()],
         "taggers differ in the labels of 'tags'": [members[0], other],
         "differ in the labels of 'tags'": [
             members[0],
             tagger(sentences=columned(SENTENCES), tags=("upos",)),
         ],
         "no vocabularies yet": [members[0], keras_tagging.build("bigru", **TINY)],
-        "transition systems are 'arc-standard' and": [
-            parsers[0],
-            random_parser("gru-parser", system="swap"),
-        ],
     }
     for message, given in cases.items():
         with pytest.raises(ValueError, match=message) as raised:

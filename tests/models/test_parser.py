@@ -18,10 +18,7 @@ from models.parsers import (
     weights,
 )
 from selection import slow_but
-from transitions.crossing import LEARNING as CROSSING_BY_HEART
-from transitions.crossing import random_sentences
 
-import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS
 from keras_tagging.data.trees import check_tree, is_projective
@@ -187,19 +184,3 @@ def test_trees_that_are_not_projective_are_left_out_and_counted():
     assert len(CROSSING) == 2
     with pytest.raises(ValueError, match="no tree to learn"):
         fitted("ffn-parser", CROSSING)
-
-
-def test_swap_learns_them_as_they_are():
-    """By heart, which arc-standard cannot."""
-    sentences = random_sentences(7)
-    crossing = sum(not is_projective([*map(int, s.columns["head"])]) for s in sentences)
-    assert crossing >= 2
-    model = keras_tagging.build(
-        "lstm-parser", system="swap", nonprojective="lift", **CROSSING_BY_HEART
-    )
-    model.beam_width = 3
-    model.fit(sentences, epochs=40, verbose=0)
-    treated = {"sentences": crossing, "treatment": "learnt as they are"}
-    assert model.metadata["nonprojective"] == treated
-    assert model.evaluate(sentences, return_dict=True, verbose=0)["las"] == 1
-    assert gold(model.parse(sentences)) == gold(sentences)

@@ -17,6 +17,8 @@ from models.parsers import (
 )
 
 import keras_tagging
+from keras_tagging.models.files.checks import CONFIG
+from keras_tagging.models.files.saving import archived, members_of
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def model():
     letters = {"character_units": 3, "character_embedding_dim": 4, "max_characters": 8}
     options = {"encoder": "bilstm", "encoder_units": 3, "character_network": "lstm"}
     options["encoder_layers"] = 1
-    return random_parser(beam_width=3, system="swap", **options, **letters)
+    return random_parser(beam_width=3, system="arc-standard-core", **options, **letters)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def test_save_and_load(model, expected, tmp_path):
     again = keras_tagging.load(tmp_path)
     assert type(again) is keras_tagging.Parser
     assert again.settings == model.settings
-    assert again.settings["system"] == again.scorer.system.name == "swap"
+    assert again.settings["system"] == again.scorer.system.name == "arc-standard-core"
     assert again.labels == model.labels and again.metadata == model.metadata
     assert again.arc_labels == model.arc_labels
     assert equal(weights(again), weights(model))
@@ -46,6 +48,21 @@ def test_save_and_load(model, expected, tmp_path):
     assert [tree for s in DEV[:6] for tree in again.predict([s])] == expected[:6]
     content = json.loads((tmp_path / "metadata.json").read_text())
     assert content["settings"]["tags"] == "pos"
+
+
+@pytest.mark.parametrize("name", ["swap", "swap-core"])
+def test_a_system_that_is_gone(model, tmp_path, name):
+    path = tmp_path / "model.keras"
+    model.save(path)
+    members = members_of(path.read_bytes())
+    members[CONFIG] = members[CONFIG].replace(b"arc-standard-core", name.encode())
+    path.write_bytes(archived(members))
+    with pytest.raises(ValueError) as error:
+        keras_tagging.load(path)
+    assert str(error.value) == (
+        f"{path}: the transition system {name!r} is no longer part of keras-tagging: "
+        "train a biaffine-parser, which builds trees with crossing arcs"
+    )
 
 
 @pytest.mark.filterwarnings("ignore:You are saving a model that has not yet been b")

@@ -148,7 +148,10 @@ def test_pupils_that_are_refused_before_anything_is_computed(teacher):
         "unknown column of the teacher, runs/ensemble, 'upos'. Known: tags",
         student(columns, tags=("upos", "feats")),
     )
-    refused("segmenter learns from no soft targets", keras_tagging.build("segmenter"))
+    for name in ("segmenter", "ffn-parser"):
+        refused("a .* learns from no soft targets", keras_tagging.build(name))
+    parser = Teacher(keras_tagging.build("ffn-parser"), "runs/parser", "0" * 64)
+    refused("a teacher is a tagger, or an ensemble of taggers", student(), parser)
 
 
 # Text without annotation

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
-from models.parsers import DEV, EMPTY, random_parser
 from onnx_files.odd import exported
 
 import keras_tagging
@@ -27,12 +26,3 @@ def test_taggers(tmp_path):
     assert found.tag(SENTENCES) == ensemble.tag(SENTENCES)
     rows = (np.concatenate(x.predict(SENTENCES)) for x in (found, ensemble))
     np.testing.assert_allclose(*rows, atol=1e-6)
-
-
-def test_parsers_of_several_inputs(tmp_path):
-    members = [random_parser("gru-parser"), random_parser("ffn-parser", tags=None)]
-    ensemble = Ensemble(members)
-    sentences = [*DEV[3:7], EMPTY]
-    found = exported(ensemble, tmp_path)
-    assert found.columns == ensemble.input_columns == ("pos",)
-    assert found.parse(sentences) == ensemble.parse(sentences)

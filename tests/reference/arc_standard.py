@@ -45,29 +45,17 @@ def advance(configuration, move, label):
 
 def features(configuration):
     """The nodes and labels of Table 1, None where there is none."""
-
-    def right(node):
-        children = [d for h, d, _ in configuration.arcs if h == node and d > node]
-        return sorted(children, reverse=True)
-
-    def left(node):
-        return sorted(d for h, d, _ in configuration.arcs if h == node and d < node)
-
-    return table_1(configuration, left, right)
-
-
-def table_1(configuration, left, right):
-    """The same, given the children of a node on either side, the outermost first."""
-    stack, buffer, arcs = configuration[:3]
+    stack, buffer, arcs = configuration
 
     def nth(nodes, n):
         return nodes[n] if n < len(nodes) else None
 
     def rc(n, node):
-        return nth(right(node), n - 1)
+        children = [d for h, d, _ in arcs if h == node and d > node]
+        return nth(sorted(children, reverse=True), n - 1)
 
     def lc(n, node):
-        return nth(left(node), n - 1)
+        return nth(sorted(d for h, d, _ in arcs if h == node and d < node), n - 1)
 
     s0, s1, s2 = (nth(stack[::-1], n) for n in range(3))
     b0, b1, b2 = (nth(buffer, n) for n in range(3))

@@ -123,30 +123,29 @@ def differences(loss, given, name, width=1e-5):
 # Parsing, section 3
 
 
-def read(configuration, tokens, weights, system=arc_standard):
+def read(configuration, tokens, weights):
     """x of section 3.1: vectors of 18 nodes, then of 12 labels.
 
     Args:
-        configuration: of the system.
+        configuration: of `reference.arc_standard`.
         tokens: `(words, size)`.
         weights: `boundary` holds NULL and ROOT, `label_embeddings` NULL first.
-        system: `reference.arc_standard` or `reference.swap`.
     """
     null, root = weights["boundary"]
     table = {None: null, 0: root, **dict(enumerate(tokens, 1))}
-    nodes, labels = system.features(configuration)
+    nodes, labels = arc_standard.features(configuration)
     parts = [table[node] for node in nodes]
     parts += [weights["label_embeddings"][label or 0] for label in labels]
     return np.concatenate(parts)
 
 
-def outputs(num_labels, system=arc_standard):
+def outputs(num_labels):
     """What each output stands for: a move and a label."""
     labels = range(1, num_labels + 1)
     return [
         (move, label)
-        for move in system.MOVES
-        for label in (labels if move in system.ARCS else [None])
+        for move in arc_standard.MOVES
+        for label in (labels if move in arc_standard.ARCS else [None])
     ]
 
 
@@ -158,15 +157,14 @@ def log_softmax(logits):
 class Hypothesis:
     """Moves so far, their log probability, and the network's states."""
 
-    def __init__(self, system, configuration, states, score=0.0):
-        self.system = system
+    def __init__(self, configuration, states, score=0.0):
         self.configuration = configuration
         self.states = states
         self.score = score
 
     @property
     def done(self):
-        return not self.system.legal(self.configuration)
+        return not arc_standard.legal(self.configuration)
 
     def tree(self):
         """Heads and labels of all words."""
@@ -175,7 +173,7 @@ class Hypothesis:
         return list(heads), list(labels)
 
     def fits(self, move, arc_labels):
-        arcs = self.system.advance(self.configuration, *move).arcs
+        arcs = arc_standard.advance(self.configuration, *move).arcs
         new = set(arcs) - set(self.configuration.arcs)
         return all(label in arc_labels[head > 0] for head, _, label in new)
 
@@ -187,19 +185,17 @@ class Hypothesis:
         """
         if self.done:
             return [self]
-        system = self.system
-        x = read(self.configuration, tokens, weights, system)
+        x = read(self.configuration, tokens, weights)
         states = step(x, self.states, weights, gates)
-        legal = system.legal(self.configuration)
-        every = outputs(len(weights["label_embeddings"]) - 1, system)
+        legal = arc_standard.legal(self.configuration)
+        every = outputs(len(weights["label_embeddings"]) - 1)
         rows = [row for row, (move, _) in enumerate(every) if move in legal]
         if arc_labels:
             rows = [row for row in rows if self.fits(every[row], arc_labels)]
         scores = log_softmax((states[0] @ weights["output_kernel"])[rows])
         return [
             Hypothesis(
-                system,
-                system.advance(self.configuration, *every[row]),
+                arc_standard.advance(self.configuration, *every[row]),
                 states,
                 self.score + score,
             )
@@ -207,15 +203,13 @@ class Hypothesis:
         ]
 
 
-def search(
-    tokens, weights, gates, beam_width=None, arc_labels=None, system=arc_standard
-):
+def search(tokens, weights, gates, beam_width=None, arc_labels=None):
     """The hypotheses at the end, best first, with as many kept at every step.
 
     None keeps all: all legal sequences of moves.
     """
     states = start_states(len(weights["output_kernel"]), gates)
-    beam = [Hypothesis(system, system.start(len(tokens)), states)]
+    beam = [Hypothesis(arc_standard.start(len(tokens)), states)]
     while not all(one.done for one in beam):
         given = tokens, weights, gates, arc_labels
         found = [new for old in beam for new in old.successors(*given)]
@@ -223,13 +217,10 @@ def search(
     return beam
 
 
-def greedy(tokens, weights, gates, system=arc_standard):
+def greedy(tokens, weights, gates):
     """The tree of the best move at every step."""
-    state = Hypothesis(
-        system,
-        system.start(len(tokens)),
-        start_states(len(weights["output_kernel"]), gates),
-    )
+    states = start_states(len(weights["output_kernel"]), gates)
+    state = Hypothesis(arc_standard.start(len(tokens)), states)
     while not state.done:
         state = max(state.successors(tokens, weights, gates), key=lambda one: one.score)
     return state.tree()

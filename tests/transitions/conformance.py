@@ -61,8 +61,8 @@ def walk(system, rng):
             first = int(shape[:1] == (None,))  # row 0 of a table may change
             same = (one == other)[:, first:] if first else one == other
             assert same[~going].all()
-        if system.from_root is not None:
-            root = system.from_root(state, XP)[np.arange(batch), moves[0]]
+        if system.cases is not None:
+            root = system.cases.root[system.cases.of(state, XP), moves[0]]
             before, heads = (system.result(x, XP)[0] for x in (state, after))
             made = (heads != before) & (heads >= 0) & (moves[1] > 0)[:, None]
             rows = made.any(1)
@@ -77,7 +77,7 @@ def walk(system, rng):
     trees = [row[:n].tolist() for row, n in zip(heads, LENGTHS, strict=True)]
     for tree in trees:
         check_tree(tree)
-        assert system.nonprojective or is_projective(tree)
+        assert is_projective(tree)
     return trees, np.array(walks).swapaxes(0, 1)
 
 

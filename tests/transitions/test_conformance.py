@@ -9,7 +9,7 @@ from transitions.conformance import FUNCTIONS, check
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.transitions import transition_system
 
-NAMES = ["arc-standard", "arc-standard-core", "swap", "swap-core"]
+NAMES = ["arc-standard", "arc-standard-core"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "arc-hybrid"])

@@ -1,41 +1,33 @@
-"""Arc-standard and SWAP against plain lists: by hand, short sentences, random ones."""
+"""Arc-standard against plain lists: by hand, short sentences, random ones."""
 
 import numpy as np
 import pytest
 from keras import ops
-from reference import arc_standard
-from transitions.crossing import random_tree
-from transitions.walks import (
-    PAIRS,
-    advance_both,
-    assert_same,
-    random_walk,
-    row,
-    start_both,
-)
+from reference import arc_standard as reference
+from transitions.walks import advance_both, assert_same, random_walk, row, start_both
 
-from keras_tagging.transitions import NODES, gold_moves, transition_system
+from keras_tagging.transitions import (
+    ARC_STANDARD,
+    ARC_STANDARD_CORE,
+    NODES,
+    gold_moves,
+)
 from keras_tagging.transitions.arc_standard import (
-    CORE,
     LEFT_ARC,
     NUM_LABELS,
     NUM_NODES,
     RIGHT_ARC,
     SHIFT,
-    SWAP,
-    projective_order,
 )
+from keras_tagging.transitions.arc_standard_core import CORE
 
-BOTH = pytest.mark.parametrize("name", PAIRS)
 
-
-def agree(ours, theirs, name="arc-standard"):
+def agree(ours, theirs):
     """Asserts that both see and allow the same; returns what is allowed, and nodes."""
-    system, reference = PAIRS[name]
-    assert_same(ours, theirs, name)
+    assert_same(ours, theirs)
     assert all(part.dtype == np.int32 for part in ours)
-    allowed = system.legal(ours, np)
-    nodes, labels = system.features(ours, np)
+    allowed = ARC_STANDARD.legal(ours, np)
+    nodes, labels = ARC_STANDARD.features(ours, np)
     for i, one in enumerate(theirs):
         may = reference.legal(one)
         assert allowed[i].tolist() == [move in may for move in reference.MOVES]
@@ -48,21 +40,17 @@ def agree(ours, theirs, name="arc-standard"):
 # The moves
 
 
-@BOTH
-def test_all_moves_of_all_short_sentences(name):
+def test_all_moves_of_all_short_sentences():
     """Every legal sequence ends in a tree within the bound, and every tree that the
     system can build is reached."""
-    system, _ = PAIRS[name]
-    longest = 4 if name == "arc-standard" else 3
-    rng = np.random.default_rng(0)
-    ours, theirs = start_both(range(longest + 1), longest + 3, name)
+    longest, rng = 4, np.random.default_rng(0)
+    ours, theirs = start_both(range(longest + 1), longest + 3)
     reached = [set() for _ in range(longest + 1)]
-    for step in range(system.steps(longest) + 1):
-        allowed, _ = agree(ours, theirs, name)
-        heads, _ = system.result(ours, np)
+    for step in range(2 * longest + 1):
+        allowed, _ = agree(ours, theirs)
+        heads, _ = ARC_STANDARD.result(ours, np)
         for some_heads, length, may in zip(heads, ours.lengths, allowed, strict=True):
-            if system.fixed_steps:
-                assert may.any() == (step < system.steps(length))
+            assert may.any() == (step < 2 * length)
             if not may.any():
                 reached[length].add(tuple(some_heads[:length].tolist()))
         before, actions = np.nonzero(allowed)
@@ -70,35 +58,30 @@ def test_all_moves_of_all_short_sentences(name):
             ours = type(ours)(*(part[before] for part in ours))
             theirs = [theirs[i] for i in before]
             labels = rng.integers(1, 9, len(before)).tolist()
-            ours, theirs = advance_both(ours, theirs, actions.tolist(), labels, name)
+            ours, theirs = advance_both(ours, theirs, actions.tolist(), labels)
     assert not allowed.any()
     for length, trees in enumerate(reached):
-        expected = arc_standard.trees(length)
-        if not system.nonprojective:
-            expected = filter(arc_standard.is_projective, expected)
-        assert trees == set(expected)
+        every = reference.trees(length)
+        assert trees == set(filter(reference.is_projective, every))
 
 
-@BOTH
-def test_random_moves_of_ragged_batches(name):
+def test_random_moves_of_ragged_batches():
     """Those that are parsed stay as they are while the others go on."""
     seen = np.zeros(NUM_NODES, int)
-    for ours, theirs, *_ in random_walk([16] * 25 + [7, 0, 1, 12, 3, 9], 0, name):
-        seen += (agree(ours, theirs, name)[1] > 0).sum(0)
+    for ours, theirs, *_ in random_walk([16] * 25 + [7, 0, 1, 12, 3, 9], 0):
+        seen += (agree(ours, theirs)[1] > 0).sum(0)
     assert seen.min() > 10  # no node is hardly ever there
 
 
-@BOTH
-def test_keras_equals_numpy(name):
-    system, _ = PAIRS[name]
-    tensors = None
-    for ours, _, actions, labels in random_walk([5, 0, 1, 8], 4, name):
+def test_keras_equals_numpy():
+    system, tensors = ARC_STANDARD, None
+    for ours, _, actions, labels in random_walk([5, 0, 1, 8], 4):
         if tensors is None:
             lengths = ops.convert_to_tensor(ours.lengths)
             tensors = system.initial(lengths, ours.nodes.shape[1], ops)
         of_numpy, of_keras = (
             (*state, *system.features(state, xp), *system.result(state, xp))
-            + (system.legal(state, xp), system.from_root(state, xp))
+            + (system.legal(state, xp), system.cases.of(state, xp))
             for state, xp in ((ours, np), (tensors, ops))
         )
         for one, other in zip(of_numpy, of_keras, strict=True):
@@ -112,19 +95,18 @@ def test_keras_equals_numpy(name):
 # The features
 
 
-@BOTH
-def test_the_core_is_eight_of_the_nodes(name):
-    core, places = transition_system(f"{name}-core"), [NODES.index(n) for n in CORE]
-    of_labels, full = [place - 6 for place in places[4:]], PAIRS[name][0]
+def test_the_core_is_eight_of_the_nodes():
+    core, places = ARC_STANDARD_CORE, [NODES.index(n) for n in CORE]
+    of_labels, full = [place - 6 for place in places[4:]], ARC_STANDARD
     assert (core.num_nodes, core.num_labels) == (8, 4)
     lengths, seen = [16] * 20 + [9, 1, 0, 8, 6, 7], np.zeros(8, int)
     state = core.initial(np.array(lengths, "int32"), 18, np)
-    for ours, _, actions, of_actions in random_walk(lengths, 1, name):
+    for ours, _, actions, of_actions in random_walk(lengths, 1):
         nodes, labels = core.features(state, np)
         all_nodes, all_labels = full.features(ours, np)
         assert nodes.tolist() == all_nodes[:, places].tolist()
         assert labels.tolist() == all_labels[:, of_labels].tolist()
-        for function in ("legal", "from_root", "result"):
+        for function in ("legal", "result"):
             one, other = (
                 np.array(getattr(system, function)(x, np)).tolist()
                 for system, x in ((core, state), (full, ours))
@@ -136,12 +118,10 @@ def test_the_core_is_eight_of_the_nodes(name):
     assert seen.min() > 5
 
 
-# The oracles
+# The oracle
 
-ALL = [
-    np.array(heads, int) for length in range(6) for heads in arc_standard.trees(length)
-]
-TREES = [heads for heads in ALL if arc_standard.is_projective(heads.tolist())]
+ALL = [np.array(heads, int) for length in range(6) for heads in reference.trees(length)]
+TREES = [heads for heads in ALL if reference.is_projective(heads.tolist())]
 
 
 def random_labels(trees):
@@ -157,14 +137,8 @@ def projective_trees():
     return [np.array([one[i + 1] for i in range(len(one))], int) for one in head_of]
 
 
-def random_trees():
-    """Most with crossing arcs."""
-    rng = np.random.default_rng(2)
-    return [random_tree(length, rng) for length in rng.integers(0, 20, 300)]
-
-
-def oracle(trees, labels, name="arc-standard"):
-    return gold_moves(transition_system(name), trees, labels)
+def oracle(trees, labels):
+    return gold_moves(ARC_STANDARD, trees, labels)
 
 
 def test_gold_moves_by_hand():
@@ -179,36 +153,12 @@ def test_gold_moves_by_hand():
     assert list(zip(moves.actions, moves.labels, strict=True)) == expected
 
 
-def test_a_tree_with_crossing_arcs_by_hand():
-    """Figure 1 of Nivre (2009): "A hearing is scheduled on the issue today ." """
-    heads = [2, 3, 0, 3, 2, 7, 5, 4, 3]
-    # on the issue goes with hearing: it is read before "is scheduled"
-    order = projective_order(heads)
-    assert sorted(range(10), key=order.__getitem__) == [0, 1, 2, 5, 6, 7, 3, 4, 8, 9]
-    (moves,) = oracle([heads], [range(1, 10)], "swap")
-    shift, swap = (SHIFT, 0), (SWAP, 0)
-    expected = [
-        *(shift, shift, (LEFT_ARC, 1)),  # A
-        *(shift, shift, shift),  # is scheduled on
-        # on ... issue is one component, which is built first
-        *(shift, shift, (LEFT_ARC, 6), (RIGHT_ARC, 7)),  # the, issue
-        *(swap, swap, (RIGHT_ARC, 5)),  # on passes scheduled and is
-        *(shift, (LEFT_ARC, 2), shift),  # is takes hearing; scheduled
-        *(shift, (RIGHT_ARC, 8), (RIGHT_ARC, 4)),  # today, scheduled
-        *(shift, (RIGHT_ARC, 9), (RIGHT_ARC, 3)),
-    ]
-    assert list(zip(moves.actions, moves.labels, strict=True)) == expected
-
-
-@BOTH
-def test_gold_moves_and_features_of_the_reference(name):
+def test_gold_moves_and_features_of_the_reference():
     """A batch of ragged lengths equals one tree after the other."""
-    trees, reference = [*TREES, *projective_trees()], PAIRS[name][1]
-    if name == "swap":  # whose lazy oracle swaps as late as it can
-        trees = [*ALL[::3], *trees[-50:], *random_trees()]
+    trees = [*TREES, *projective_trees()]
     labels = random_labels(trees)
     for heads, some_labels, moves in zip(
-        trees, labels, oracle(trees, labels, name), strict=True
+        trees, labels, oracle(trees, labels), strict=True
     ):
         assert all(part.dtype == np.int32 for part in moves)
         expected = reference.oracle(heads.tolist(), some_labels.tolist())

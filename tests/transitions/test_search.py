@@ -13,14 +13,10 @@ from keras_tagging.data.trees import check_tree
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.onnx.graphs import OnnxEngine, scoring
 from keras_tagging.transitions import (
-    DEPRELS,
-    JointScorer,
     NumPy,
-    Outputs,
     RuleTables,
     ccg_system,
     search,
-    transition_system,
 )
 from keras_tagging.transitions import system as system_module
 
@@ -63,9 +59,9 @@ def by_numpy(scorer, tokens, engine=None):
     )
 
 
-def by_others(scorer, tokens, lengths=LENGTHS):
+def by_others(scorer, tokens):
     """The trees by Keras, and by ONNX Runtime."""
-    lengths = np.array(lengths, "int32")
+    lengths = np.array(LENGTHS, "int32")
     given = map(ops.convert_to_tensor, (tokens, lengths))
     yield [ops.convert_to_numpy(part) for part in scorer.parse(*given)]
     if keras.backend.backend() == "tensorflow":  # which alone exports
@@ -73,7 +69,7 @@ def by_others(scorer, tokens, lengths=LENGTHS):
         def searched(tracer, x, n):
             part = scoring(tracer, scorer, x, scorer.beam_width)
             width = tracer.xp.length(x, 1) + 2
-            return JointScorer([scorer]).search(OnnxEngine(tracer), [part], n, width)
+            return scorer.search(OnnxEngine(tracer), part, n, width)
 
         yield by_onnx(searched, {"tokens": tokens, "lengths": lengths})
 
@@ -90,7 +86,7 @@ class LastFirst(NumPy):
     ("system", "width", "options"),
     [
         *(("arc-standard", 4, {}), ("arc-standard-core", 3, OF_ARCS)),
-        *(("swap", 1, OF_ARCS), ("swap-core", 4, {})),
+        *(("arc-standard", 1, OF_ARCS), ("arc-standard-core", 4, {})),
     ],
 )
 def test_equal_scores_have_one_order(system, width, options):
@@ -122,34 +118,3 @@ def test_labels_that_are_legal_by_a_grammar(monkeypatch, width):
         if words:
             made = tables.derivation(*moves, words)
             assert [leaf.word for leaf in made.leaves] == words
-
-
-@pytest.mark.one_backend
-def test_words_that_are_swapped_forever():
-    """However high its score is, SWAP comes to an end."""
-    scorer, tokens = make_scorer("swap", 1)
-    kernel = np.zeros(scorer.output_kernel.shape)
-    kernel[:, -1] = 1e3
-    scorer.output_kernel.assign(kernel)
-    scorer.cell.bias.assign(np.full(UNITS, 99.0))
-    lengths = [3, 1, 2, 0]
-    found = next(by_others(scorer, tokens[:4, :3], lengths))
-    for heads, n in zip(found[0], lengths, strict=True):
-        check_tree(heads[:n])
-
-
-@pytest.mark.one_backend
-@pytest.mark.parametrize("length, most", [(5, 30), (65_536, 46_340**2 + 46_340)])
-def test_the_bound_of_steps_fits_in_32_bits(length, most):
-    """The square of 46,341 does not, and the longest sentences have more words."""
-    bounds = []
-
-    class Asked(NumPy):
-        def loop(self, step, values, most, shapes):
-            bounds.append(int(most))
-            return values
-
-    system = transition_system("swap")
-    lengths, outputs = np.array([length], "int32"), Outputs(system, {DEPRELS: 2})
-    search(Asked(), system, outputs, None, [], lengths, length + 2)
-    assert bounds == [most]

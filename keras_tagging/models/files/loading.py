@@ -106,7 +106,8 @@ def _naming(path):
     except Exception as error:
         remedy = "; copy the file again from where it was saved, or train the model "
         remedy += "again"
-        if "install" in str(error):  # the file is whole, and needs another package
+        # the file is whole, and needs another package, or an older one
+        if any(words in str(error) for words in ("install", "no longer")):
             remedy = ""
         raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
 

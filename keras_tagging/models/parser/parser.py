@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from keras_tagging import training
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
@@ -20,8 +19,8 @@ from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
-from keras_tagging.models.labels import refuse_unknown
-from keras_tagging.models.parser.moves import LearnsMoves, batches_of_moves
+from keras_tagging.models.labels import refuse_unknown, some
+from keras_tagging.models.parser.moves import batches_of_moves
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger.jackknife import (
@@ -31,6 +30,7 @@ from keras_tagging.models.tagger.jackknife import (
     tagged_in,
 )
 from keras_tagging.models.tagger.tagger import Tagger
+from keras_tagging.transitions import gold_moves
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.tables import any_strings
 
@@ -38,7 +38,7 @@ PAPER_NAMES = {"s": "j"}  # the paper's names of gates that the cells name other
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Parser(LearnsMoves, Parsing, SentenceModel):
+class Parser(Parsing, SentenceModel):
     """A transition-based dependency parser that takes sentences.
 
     :func:`keras_tagging.build` makes parsers. The `network` computes a vector for each
@@ -134,7 +134,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(trees_and_labels, self.settings.task.treatment)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -214,9 +214,7 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         chosen = gate_names if gates == "all" else gates
         for gate in chosen:
             check_known("gate", gate, gate_names)
-        names = ["boundary", "output_kernel"]
-        if self.scorer.system.num_labels:
-            names.append("label_embeddings")
+        names = ("boundary", "output_kernel", "label_embeddings")
         pairs = list(zip(self.network.weights, ffn.network.weights, strict=True))
         pairs += [
             (getattr(self.scorer, name), getattr(ffn.scorer, name)) for name in names
@@ -329,11 +327,25 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
         return sentences
 
     def batches(self, sentences, fitting):
-        chosen, crossing, moves = self.gold_moves(sentences)
-        treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
+        treatment = self.settings.task.nonprojective
+        chosen, trees, crossing = trainable(trees_of(sentences), treatment)
+        ids = {label: i for i, label in enumerate(self.labels, 1)}
+        if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
+            raise ValueError(
+                f"this parser does not know {len(unknown):,} of the deprels of the "
+                f"training sentences ({some(unknown)}): its own are "
+                f"{some(self.labels)}; build a new one for these sentences"
+            )
+        moves = gold_moves(
+            self.scorer.system,
+            [heads for heads, _ in trees],
+            [[ids[deprel] for deprel in deprels] for _, deprels in trees],
+            [f"sentence {i + 1}" for i in chosen],
+        )
+        treated = {"skip": "left out", "lift": "lifted"}
         self.metadata["nonprojective"] = {
             "sentences": crossing,
-            "treatment": treated[self.settings.task.treatment],
+            "treatment": treated[treatment],
         }
         sentences = [sentences[i] for i in chosen]
         encoded = self.encode(sentences)
@@ -342,26 +354,6 @@ class Parser(LearnsMoves, Parsing, SentenceModel):
     def dataset(self, batches):
         data = super().dataset(batches)
         return data.map(lambda *parts: (parts[:3], *parts[3:]))
-
-    def check_student(self):
-        """A parser can learn from any teacher of the same transition system."""
-
-    def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """The loss of the moves, and with soft targets that of a teacher's too."""
-        if not isinstance(y, dict):
-            return compiled(None, y, y_pred, sample_weight)
-        # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
-        gold = self.loss(y["gold"], y_pred, 1.0 * sample_weight)
-        soft = y["ids"][:, :, 0], y["probabilities"][:, :, 0]
-        soft = training.mean_soft_cross_entropy(
-            *soft, y_pred, sample_weight, self.soft_share[1]
-        )
-        return self.joined_loss(gold, soft)
-
-    def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """The compiled metrics of the moves."""
-        gold = training.measured_targets(y)
-        return super().compute_metrics(x, gold, y_pred, sample_weight)
 
     def get_config(self):
         tagger = self.tagger.get_config() if self.tagger else None

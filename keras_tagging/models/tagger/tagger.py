@@ -344,12 +344,11 @@ class Tagger(MeasuredTagging, SentenceModel):
         """The columns of labels that it learns from soft targets."""
         return self.label_columns
 
-    def unlabelled_batches(self, sentences, teacher, distilled, like):
+    def unlabelled_batches(self, sentences, distilled, like):
         """The batches of sentences of a text, with what a teacher predicts for them.
 
         Args:
             sentences: what they have of its labels is not read.
-            teacher: the model that annotates them.
             distilled: function from sentences to their `Distillation`.
             like: the batches of the training sentences.
         """
