@@ -11,7 +11,6 @@ from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.joint import OUTPUTS, Joint
 from keras_tagging.layers.transition_scorer import KerasEngine
-from keras_tagging.models.calls import QUIET
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.tagger import decoding
@@ -84,11 +83,6 @@ class Parsed(Joint):
         return arrays
 
     # Figures
-
-    def evaluator(self, sentences, calls=QUIET, **options):
-        """See `SentenceModel`; the options are those of `metrics.attachment_scores`."""
-        measured = super().evaluator(sentences, calls)
-        return lambda: measured(**options)
 
     @any_strings()
     def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
