@@ -51,6 +51,7 @@ BIAFFINE_PARSER = Architecture(
         "clipnorm": 5.0,
         "token_budget": 600,
         "unknown_rate": 0.5,
+        "embedding_dropout": 0.2,
         "epochs": 12,
     },
 )
