@@ -73,9 +73,12 @@ class PipelinePlan:
         names = [*ARCHITECTURES]
         for name in (*self.parts, *self.settings):
             check_known("part of a pipeline", name, names)
-        if others := set(self.settings) - set(self.parts):
-            raise ValueError(f"settings of the {min(others)}, which is not trained")
         parts = tuple(name for name in names if name in self.parts)
+        if others := set(self.settings) - set(parts):
+            raise ValueError(
+                f"settings of the {min(others)}, which is not trained: the parts are "
+                f"{', '.join(parts)}"
+            )
         object.__setattr__(self, "parts", parts)
 
     def keywords(self, part: str):
