@@ -45,7 +45,7 @@ def best_heads(engine, scores, lengths):
     scores = xp.where(nothing, np.float32(0), scores)
     scores = xp.clip(scores, -LARGEST, LARGEST)
     # a row for ROOT, which has no head
-    scores = xp.concatenate([xp.zeros_like(scores[:, :1]), scores], 1)
+    scores = xp.pad(scores, [(0, 0), (1, 0), (0, 0)])
     places = xp.reshape(xp.arange(nodes, dtype="int32"), (1, -1))
     words = (places > 0) & (places <= xp.expand_dims(lengths, 1))
     heads = _best(_arcs(xp, places, words), scores * 0, scores, xp)[-1]
