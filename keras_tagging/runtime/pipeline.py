@@ -177,8 +177,8 @@ class TextPipeline:
             lines: whether each line of the text is one sentence, which is not split.
             probabilities: whether the sentences have `Sentence.probabilities`, by the
                 names of `probability_columns`: of each label the probability that its
-                model gives it, with a CRF the marginal one. Heads of a transition parser
-                have none, as the scores of its moves are no probabilities of arcs.
+                model gives it, with a CRF the marginal one. Trees of a transition
+                parser have none: the scores of its moves are not those of arcs.
 
         Returns:
             Sentences one after the other, with the columns that there are models for:
