@@ -73,7 +73,7 @@ def train_pipeline(
 ) -> Pipeline:
     """Train the parts of a pipeline one after the other, and save it in a folder.
 
-    Each part is a run in a folder of its own, `out/tagger` and so on. A killed training
+    Each part is a run in a folder of its own, `out/parser` and so on. A killed training
     goes on there, and finished parts are not trained again. The best epoch of each part
     is that of the development sentences.
 

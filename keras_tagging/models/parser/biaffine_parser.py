@@ -126,6 +126,10 @@ class BiaffineParser(Parsed, Tagger):
         return self.settings.task.tags or ()
 
     @property
+    def beam_width(self):
+        raise AttributeError("a biaffine parser has no beam")
+
+    @property
     def inventories(self):
         return *map(vocabulary_of, self.column_names), "labels"
 
