@@ -271,7 +271,10 @@ def test_a_damaged_gzip_file(tmp_path):
     content = gzip.compress(text, mtime=0)
     path = tmp_path / "corpus.gz"
     end = "cannot be read: its compressed data is damaged, or its name is wrong; copy"
-    cases = [(text, end), (content[:-9], "cannot be read: Compressed file ended before")]
+    cases = [
+        (text, end),
+        (content[:-9], "cannot be read: Compressed file ended before"),
+    ]
     for place in (len(content) // 2, -6):  # in the text; in its checksum
         damaged = bytearray(content)
         damaged[place] ^= 0xFF

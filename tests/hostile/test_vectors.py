@@ -232,7 +232,9 @@ def test_what_follows_compressed_content(compress, content, tmp_path):
     for wrong in (packed[:-1], packed[:-8], packed + packed[:-9]):
         path = write(tmp_path / f"v{suffix}", wrong)
         for road in ROADS:
-            refuse(path, "cannot be read: (Compressed file ended|its compressed)", **road)
+            refuse(
+                path, "cannot be read: (Compressed file ended|its compressed)", **road
+            )
     refuse(write(path, b""), "cannot be read: (Compressed file ended|it is empty)")
     refuse(write(path, compress(b"")), "is empty")
 
