@@ -250,8 +250,8 @@ def describe_corpus(
             labelled = [replace(s, tags=labels_of(s, tags)) for s in sentences]
             setattr(data, split, labelled)
     words = None if vectors is None else _words_of(vectors, data)
-    counted = {"encoding": reading.options.get("encoding"), "options": reading.options}
-    description = describe(data, vectors=words, **counted)
+    encoding = reading.options.get("encoding")
+    description = describe(data, vectors=words, encoding=encoding)
     print(description)
     if plot is not None:
         note(f"Written to {plot_description(description, plot)}")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -149,7 +149,6 @@ def describe(
     *,
     vectors: Iterable[str] | None = None,
     encoding: str | None = None,
-    options: Mapping[str, object] | None = None,
 ) -> Description:
     """Count the contents of a corpus and look for problems in it.
 
@@ -164,19 +163,17 @@ def describe(
     was read as Latin-1 or Windows-1252 ("Ã©"), U+FFFD, control characters, characters
     for private use, byte order marks inside the text and HTML entities.
 
-    A remark is made if all tokens have the same label, which cannot be learnt: it names
-    the column that looks like the labels.
+    A remark is made if all tokens have the same label, which cannot be learnt.
 
     Args:
         corpus: the corpus.
         vectors: `WordVectors`, or the words that have a vector.
         encoding: the encoding of the corpus's files; by default UTF-8.
-        options: the options that the files were read with, to find that column.
     """
     scheme = scheme_of(corpus)
     rows = chain(_rows(corpus, scheme), lonely_tags(corpus), duplicates(corpus))
     tagged = [s for _, part in corpus.splits() for s in part if s.tags]
-    remarks = one_label(tagged, corpus, options), numbered(tagged)
+    remarks = one_label(tagged), numbered(tagged)
     words = getattr(vectors, "words", vectors)
     return Description(
         name=corpus.name,
