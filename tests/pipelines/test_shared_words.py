@@ -152,7 +152,7 @@ def test_the_forms_of_a_text_are_made_once_for_all_parts(exported, monkeypatch):
 
 def test_an_export_without_vectors_and_classes_has_no_files_of_them(exported, tmp_path):
     folder = shutil.copytree(exported, tmp_path / "again")
-    bare = keras_tagging.build("bigru", **TINY | WORDS_ONLY, seed=1)
+    bare = keras_tagging.build("bigru", **TINY | WORDS_ONLY | {"seed": 1})
     bare.adapt(TRAIN)
     Pipeline(tagger=bare).export(folder, format="onnx")
     assert {path.name for path in folder.iterdir()} == {"pipeline.json", "tagger.onnx"}
