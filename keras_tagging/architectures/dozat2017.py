@@ -39,6 +39,7 @@ BIAFFINE_PARSER = Architecture(
     fast={
         **FAST,
         "tags": ("upos", "xpos", "feats"),
+        "initializer": "wide",
         "units": 200,
         "num_layers": 2,
         "feed_dim": 50,

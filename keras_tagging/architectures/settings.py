@@ -37,7 +37,8 @@ class Embeddings(Checked):
         trainable: whether the word embeddings are trained.
         trainable_vectors: whether the vectors that are a feature beside the words are.
         initializer: of all weights but the orthogonal recurrent ones: "glorot" (Keras'
-            own), "gaussian" (Wu et al.) or "uniform" (Elkaref & Bohnet).
+            own), "wide" (the same, with tables of a standard deviation of 0.3),
+            "gaussian" (Wu et al.) or "uniform" (Elkaref & Bohnet).
     """
 
     word_dim: Units = 100
@@ -45,7 +46,7 @@ class Embeddings(Checked):
     character_dim: Units = 5
     trainable: bool = True
     trainable_vectors: bool = True
-    initializer: Literal["glorot", "gaussian", "uniform"] = "glorot"
+    initializer: Literal["glorot", "wide", "gaussian", "uniform"] = "glorot"
 
     @property
     def frozen(self) -> list[str]:
