@@ -135,6 +135,7 @@ class BiaffineNetwork(Checked):
             self.head_units,
             seed=next(draw),
             kernel_initializer=of_kernels(next(draw)),
+            exclude_itself=True,
             name="heads",
             **options,
         )(x, mask=mask)

@@ -166,7 +166,8 @@ def ranked_switch(xp, model):
     names = {*model.input_columns}.union(
         *(column.output_names.values() for column in model.label_columns)
     )
-    return None if RANKED in names else xp.switch(RANKED)
+    is_read = model.label_columns and RANKED not in names
+    return xp.switch(RANKED) if is_read else None
 
 
 def tags_of(xp, request, columns, outputs, top_k, ranked=None):
