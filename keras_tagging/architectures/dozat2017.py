@@ -50,7 +50,7 @@ BIAFFINE_PARSER = Architecture(
         "decay": "warmup-stable-decay",
         "weight_average": 0.998,
         "clipnorm": 5.0,
-        "token_budget": 600,
+        "token_budget": 400,
         "unknown_rate": 0.5,
         "embedding_dropout": 0.2,
         "epochs": 12,
