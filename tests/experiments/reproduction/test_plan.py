@@ -142,7 +142,7 @@ def test_rows_by_name(table):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("Bi-LSTM, gate", r"fits 2 .*: Bi-LSTM, gate \(a\); Bi-LSTM, gate \[a\]$"),
+        ("Bi-LSTM, gate", r"fits 2 .*: Bi-LSTM, gate \(a\); Bi-LSTM, gate \[b\]$"),
         ("bi-rnn", "fits 0 of the rows of Table 99 .* trained, .*: Bi-LSTM; "),
     ],
 )
