@@ -27,7 +27,10 @@ help:  ## list the targets
 
 demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, then train on the demo corpus (2 minutes, once installed)
 	echo "Don't panic! Ms. Smith will read the books you sent." | $(BIN)/keras-tagging annotate en
-	$(BIN)/python -m keras_tagging demo
+	$(BIN)/keras-tagging train bigru --corpus demo --out demo-model --epochs 8 --force
+	$(BIN)/keras-tagging evaluate demo-model --corpus demo --split dev --multi-tagging
+	echo "The teacher that she visits knows that the guards attack it ." | $(BIN)/keras-tagging tag demo-model --beta 0.01
+	$(BIN)/keras-tagging export demo-model demo-model/served
 
 # In the order of the folders: else the files with few tests, which are the long ones,
 # come last, and one process does the last of them alone.

@@ -135,14 +135,25 @@ TagWeights = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings:
-    """The settings of a tagger beside those of its network.
+class PretrainedSettings(Checked):
+    """The vectors of words that a model is given.
 
     Args:
         embeddings: pretrained vectors that the word embeddings start as: a file of any
             common format, `WordVectors` or gensim's `KeyedVectors`.
         vectors: the same as one more feature beside the words, the fourth of Kadari et
             al. (2018).
+    """
+
+    embeddings: Vectors | None = None
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggerSettings(PretrainedSettings):
+    """The settings of a tagger beside those of its network.
+
+    Args:
         tags: columns of the sentences that are learnt together, each with an output of
             its own: "upos", "xpos" and "feats" for instance. None for `Sentence.tags`.
         tag_weights: of the loss of each of these columns; None for 1.
@@ -154,8 +165,6 @@ class TaggerSettings:
         monitor: the figure that tells the best epoch; None for that of the task.
     """
 
-    embeddings: Vectors | None = None
-    vectors: Vectors | None = None
     tags: ColumnNames | None = None
     tag_weights: TagWeights | None = None
     consistent: bool = True
@@ -183,11 +192,10 @@ class TaggerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserSettings:
+class ParserSettings(PretrainedSettings):
     """The settings of a parser beside those of its network.
 
     Args:
-        embeddings, vectors: as in `TaggerSettings`.
         tags: the tags that it reads: "gold" (the finest there are), "predicted" (those
             of a tagger of its own), the name of a column, or None.
         system: the name of the transition system: "arc-standard";
@@ -200,8 +208,6 @@ class ParserSettings:
         tagger_epochs: of each tagger.
     """
 
-    embeddings: Vectors | None = None
-    vectors: Vectors | None = None
     tags: str | None = "gold"
     system: System = "arc-standard"
     nonprojective: Literal["skip", "lift"] = "skip"
@@ -215,23 +221,15 @@ class ParserSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CCGSettings(Search):
-    """The settings of a CCG parser beside those of its network: also its search.
-
-    Args:
-        embeddings, vectors: as in `TaggerSettings`.
-    """
-
-    embeddings: Vectors | None = None
-    vectors: Vectors | None = None
+class CCGSettings(PretrainedSettings, Search):
+    """The settings of a CCG parser beside those of its network: also its search."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CCGMovesSettings(Checked):
+class CCGMovesSettings(PretrainedSettings):
     """The settings of a shift-reduce CCG parser beside those of its network.
 
     Args:
-        embeddings, vectors: as in `TaggerSettings`.
         beta: a word has the categories with p >= beta * max p.
         tag_weight: of the logarithms of these p, beside the scores of moves.
         beam_width: hypotheses kept in the search; 1 is greedy.
@@ -239,8 +237,6 @@ class CCGMovesSettings(Checked):
             log probability of moves; 0 for no reading of heads.
     """
 
-    embeddings: Vectors | None = None
-    vectors: Vectors | None = None
     beta: Level = 0.01
     tag_weight: Rate = 1.0
     beam_width: Steps = 8

@@ -19,7 +19,7 @@ from keras_tagging.cli.options import BROKEN_PIPE, command, epilog
 from keras_tagging.cli.output import one_line
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.serving import export, serve
-from keras_tagging.cli.training import demo, train
+from keras_tagging.cli.training import train
 from keras_tagging.utils.atomic import FULL
 
 app = typer.Typer(
@@ -46,7 +46,6 @@ COMMANDS = {
     "corpora": listing.list_corpora,
     "describe": listing.describe_corpus,
     "reproduce": reproduce,
-    "demo": demo,
 }
 
 

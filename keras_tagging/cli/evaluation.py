@@ -31,7 +31,6 @@ from keras_tagging.cli.options import (
 )
 from keras_tagging.cli.output import (
     figures,
-    levels_table,
     percentages,
     records,
     scores_table,
@@ -44,7 +43,7 @@ from keras_tagging.utils.named_models import find_model
 
 #: the columns of tables that are shares
 SHARES = ("precision", "recall", "f1", "uas", "las")
-SHARES += ("labelled_precision", "labelled_recall")
+SHARES += ("labelled_precision", "labelled_recall", "word", "sent")
 
 
 @dataclass(frozen=True)
@@ -150,10 +149,8 @@ def evaluate(
         right = report.tag_accuracy
         share = "" if right is None else f", {right:.2%} of them right"
         print(f"It {report.tags}{share}")
-    for name, table in report.tables.items():
-        levels = name == "multi_tagging"
-        text = levels_table(table) if levels else percentages(table, SHARES)
-        print(f"\n{text}")
+    for table in report.tables.values():
+        print(f"\n{percentages(table, SHARES)}")
 
 
 def evaluate_pipeline(

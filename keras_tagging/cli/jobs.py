@@ -8,7 +8,6 @@ order; a few slices for each process are on the way, however long the input is.
 import multiprocessing
 import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +18,7 @@ from functools import partial
 
 from keras_tagging.cli.tasks import Work
 from keras_tagging.encoding.batching import slices
+from keras_tagging.utils.startup import end_with_parent
 
 AHEAD = 2  # slices for each process that wait or are worked on
 
@@ -99,18 +99,12 @@ def _processes(task, jobs: int) -> Iterator[ProcessPoolExecutor]:
 def _begin(task) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     try:
         _work = task(threads=1)
     except (ValueError, OSError, ImportError) as error:
         # which every process can read: some of ours are made of several parts
         _work = ValueError(str(error))
-
-
-def _end_with_parent() -> None:
-    """Leave no process behind one that was killed."""
-    multiprocessing.parent_process().join()
-    os._exit(1)
 
 
 def _about() -> tuple[Work | None, ValueError | None]:

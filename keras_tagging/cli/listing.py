@@ -14,11 +14,12 @@ from keras_tagging.cli.loading import Reading
 from keras_tagging.cli.options import CORPUS, Dev, File, Test
 from keras_tagging.cli.output import note
 from keras_tagging.corpora import PUBLIC, describe
-from keras_tagging.corpora.describe import figure_class, plot_description
+from keras_tagging.corpora.describe import plot_description
 from keras_tagging.data import Corpus
 from keras_tagging.data.named_columns import check_labelled, labels_of
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import GROUP, NamedModel, installed_models
+from keras_tagging.utils.startup import require
 from keras_tagging.utils.tables import aligned, wrapped
 
 SHOWN = ("language", "licence", "summary")
@@ -242,7 +243,7 @@ def describe_corpus(
         plot: Draw labels and sentence lengths: .png, .pdf or .svg (matplotlib).
     """
     if plot is not None:
-        figure_class()  # fail before the work
+        require("matplotlib", "plots")  # fail before the work
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
     data = reading.corpus(corpus, **files)
     if tags is not None:

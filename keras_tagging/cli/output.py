@@ -110,13 +110,17 @@ def records(table) -> list[dict]:
     return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
-def percentages(table, columns: Iterable[str], **kwargs) -> str:
+def percentages(table, columns: Iterable[str]) -> str:
     """A table as text, with the named columns in per cent."""
     columns = [name for name in columns if name in table]
     table = table.assign(**{name: 100 * table[name] for name in columns})
     table = table.rename(columns={name: f"{name} %" for name in columns})
-    kwargs = {"index": False, "float_format": "{:.2f}".format, "na_rep": "-"} | kwargs
-    return table.to_string(**kwargs)
+    return table.to_string(
+        index=False,
+        float_format="{:.2f}".format,
+        formatters={"beta": "{:g}".format},
+        na_rep="-",
+    )
 
 
 def figures(scores: dict[str, dict], lower_is_better=()) -> str:
@@ -143,11 +147,6 @@ def figures(scores: dict[str, dict], lower_is_better=()) -> str:
     if len(names) > MOST_FIGURES:  # below each other, those of a split in a column
         rows = list(map(list, zip(*rows, strict=True)))
     return aligned(rows)
-
-
-def levels_table(table) -> str:
-    """The output of `Tagger.multi_tagging` as text."""
-    return percentages(table, ["word", "sent"], formatters={"beta": "{:g}".format})
 
 
 def scores_table(scores: Mapping) -> str:

@@ -21,6 +21,7 @@ from keras_tagging.corpora.problems import (
 from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.startup import require
 
 MAX_EXAMPLES = 10
 PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
@@ -323,20 +324,6 @@ def trees(corpus: Corpus) -> list[dict]:
     return rows
 
 
-def figure_class():
-    """matplotlib's `Figure`.
-
-    Raises:
-        ValueError: if matplotlib is not installed.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        remedy = 'pip install "keras-tagging[plots]", or from a clone ".[plots]"'
-        raise ValueError(f"plots need matplotlib: {remedy}") from None
-    return Figure
-
-
 def plot_description(description, path: str | Path) -> Path:
     """Draw the shares of the most frequent labels, by split, and the sentence lengths.
 
@@ -345,9 +332,12 @@ def plot_description(description, path: str | Path) -> Path:
         path: the file to write; its ending tells the format: .png, .pdf, .svg.
 
     Raises:
-        ValueError: if matplotlib is not installed or cannot write this format.
+        ImportError: if matplotlib is not installed.
+        ValueError: if it cannot write this format.
     """
-    Figure = figure_class()
+    require("matplotlib", "plots")
+    from matplotlib.figure import Figure
+
     counts = {split: c for split, c in description.labels.items() if c}
     figure = Figure(figsize=(10, 9 if counts else 4), layout="constrained")
     rows = 2 if counts else 1

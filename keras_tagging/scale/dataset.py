@@ -18,7 +18,7 @@ from keras_tagging.runtime.pipeline import pipeline_of
 from keras_tagging.scale.reading import COLUMNS, Unit, unit_of_row
 from keras_tagging.utils.heap import return_large_blocks
 from keras_tagging.utils.named_models import find_model
-from keras_tagging.utils.startup import silenced
+from keras_tagging.utils.startup import require, silenced
 
 #: rows that a worker annotates at once
 BATCH = 1000
@@ -178,13 +178,10 @@ def imported_ray():
     # of Ray's own core: what concerns a user comes as an exception
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-        import ray.data
-    except ImportError:
-        raise ImportError(
-            "Ray is not installed: pip install 'keras-tagging[ray]'"
-        ) from None
+    require("ray", "ray")
+    import ray
+    import ray.data
+
     return ray
 
 

@@ -6,13 +6,11 @@ The functions are called by `workers`, from the process that speaks HTTP.
 import json
 import os
 import signal
-import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 
 from keras_tagging import kinds
@@ -24,6 +22,7 @@ from keras_tagging.runtime import TextPipeline
 from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.utils import limits
 from keras_tagging.utils.heap import return_large_blocks
+from keras_tagging.utils.startup import end_with_parent
 
 #: the output `json` with the probabilities of labels
 PROBABLE = "json_with_probabilities"
@@ -189,12 +188,7 @@ def _begin(niceness):
         signal.signal(number, signal.SIG_IGN)
     os.nice(niceness)
     return_large_blocks()
-
-    def follow():
-        parent_process().join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
+    end_with_parent()
 
 
 def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, Model]]:

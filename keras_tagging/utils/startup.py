@@ -1,10 +1,11 @@
-"""Quiet import of TensorFlow and Keras, only when they are needed.
+"""The beginning of processes: quiet import of TensorFlow and Keras, when needed.
 
 Names of a room are imported on first use, those with Keras quietly.
 """
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -29,6 +30,32 @@ def start_program(one_thread: bool = False) -> None:
         start_keras(one_thread)
         with silenced():
             import keras  # noqa: F401
+
+
+def end_with_parent() -> None:
+    """Have this process of `multiprocessing` end when the one that began it is gone."""
+    from multiprocessing import parent_process
+
+    def follow():
+        parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def require(package: str, extra: str) -> None:
+    """Refuse to go on without a package that is not always installed.
+
+    Args:
+        package: its name.
+        extra: that of keras-tagging which brings it.
+
+    Raises:
+        ImportError: if it is missing, with the remedy.
+    """
+    if find_spec(package) is None:
+        remedy = f"pip install 'keras-tagging[{extra}]', or in a clone '.[{extra}]'"
+        raise ImportError(f"{package} is not installed, and this needs it: {remedy}")
 
 
 def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:

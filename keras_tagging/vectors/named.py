@@ -301,15 +301,7 @@ def words_of_run(
 def _read_words(path: Path) -> LanguageWords:
     """The words in the file of a run: see `words_of_run`."""
     remedy = "begin the run again with --no-resume"
-    fields = read_object(path, remedy)
-    try:
-        words = LanguageWords(**fields)
-        # it could name any file
-        fits = {words.vectors, words.word_classes} - {None} == {*words.versions}
-    except TypeError:
-        fits = False
-    if not (fits and isinstance(words.versions, dict) and type(words.language) is str):
-        raise ValueError(f"{path}: is not what a run writes: {remedy}")
+    words = LanguageWords(**read_object(path, remedy))
     offers = {n: o.version for g in KINDS for n, o in installed_models(g).items()}
     for name, version in words.versions.items():
         if offers.get(name) != version:

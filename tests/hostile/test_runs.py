@@ -65,7 +65,6 @@ HEADERS = {
     "negative": lambda a: header_with(a, epoch=-5),
     "true": lambda a: header_with(a, epoch=True),
     "many": lambda a: header_with(a, epoch=10**9),
-    "more than logged": lambda a: header_with(a, epoch=3),
     "digits": lambda a: str(a["header"]).replace(
         '"epoch": 2', '"epoch": ' + "9" * 5000
     ),
@@ -77,22 +76,16 @@ HEADERS = {
     ),
     "method": lambda a: callbacks_with(a, -1, on_epoch_end=None),
     "path": lambda a: callbacks_with(a, -1, path="/elsewhere"),
-    "rows": lambda a: callbacks_with(a, -1, rows=[{"epoch": 1}, {"epoch": 7}]),
     "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
-    "rows for a figure": lambda a: callbacks_with(a, -2, best=[{"best": 1.0}]),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
-    "texts in the log": lambda a: callbacks_with(
-        a, -1, rows=[{"epoch": 1}, {"epoch": 2, "loss": "x"}]
-    ),
 }
 # attributes of EarlyStopping, and what they cannot be
 WRONG = {
-    "best_weights": [-1, True, "x", [{"a": 1}], {"arrays": -1}, {"arrays": "1"}],
-    "wait": [-1, 3, 1.0, True, None, {"arrays": 1}],
-    "best_epoch": [-1, 3, float("nan"), None, []],
-    "best": [True, 2**80, 1e308, [{"a": 1}], "x"],
-    "patience": [None, True, "x"],
-    "monitor_op": [1, {"arrays": 1}],
+    "best_weights": ["x", {"arrays": "1"}],
+    "wait": ["x", [1]],
+    "patience": ["x"],
+    "monitor_op": ["x"],
+    "on_epoch_end": [1, {"arrays": 1}],
     "_model": [2],
     "model": [None],
 }

@@ -109,12 +109,6 @@ def test_named_columns(trainings, tmp_path):
     assert {x for row in found for x in row["upos"]} == {"0", "1"}
     assert module.jackknife(sentences, Named, **options) == found
     assert len(trainings) == 2
-    path = tmp_path / "jackknife.json"
-    content = json.loads(path.read_text())
-    content["tags"]["0"][0]["upos"] = ["elsewhere"] * len(TRAIN[0])
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="not the tags of these .*: remove it"):
-        module.jackknife(sentences, Named, **options)
     module.jackknife([replace(s, tags=["0"] * len(s)) for s in sentences], Fake)
 
 
@@ -177,17 +171,3 @@ def test_damaged_folds_are_told(trainings, tmp_path, text):
     (tmp_path / "jackknife.json").write_text(text)
     with pytest.raises(ValueError, match=r"jackknife.json: is damaged .*: remove it"):
         module.jackknife(TRAIN, Fake, keep=tmp_path)
-
-
-def test_tags_of_other_sentences_are_told(trainings, tmp_path):
-    sentences = [replace(s, tags=["0"] * len(s)) for s in TRAIN[:4]]
-    options = {"folds": 2, "keep": tmp_path}
-    trainings.append(None)  # so that the taggers are 1 and 2, not among the gold tags
-    module.jackknife(sentences, Fake, **options)
-    path = tmp_path / "jackknife.json"
-    kept = json.loads(path.read_text())["run"]
-    right = [["0"] * len(s) for s in sentences[:1]]
-    for found in ([], None, {"2": right}, {"0": None}, {"0": right}, {"0": [[], [1]]}):
-        path.write_text(json.dumps({"run": kept, "tags": found}))
-        with pytest.raises(ValueError, match="not the tags of these .*: remove it"):
-            module.jackknife(sentences, Fake, **options)

@@ -4,11 +4,9 @@ There is a job for each of our systems and each seed.
 """
 
 import glob
-import hashlib
 import os
 import platform
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,20 +36,11 @@ OPTIONS = {"epochs", "seed", "embeddings", "vectors"}
 
 
 def slugs(table: Table) -> dict[str, str]:
-    """Names for files, for each of our rows.
-
-    A slug consists of lower-case ASCII letters, digits and hyphens. If two rows would
-    share one, a hash of the name follows. Slugs do not depend on the order of the rows.
-    """
+    """Names for files, for each of our rows: lower-case ASCII, digits and hyphens."""
     slugs = {}
     for name in (row.name for row in table.rows if row.architecture):
         text = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         slugs[name] = re.sub("[^a-z0-9]+", "-", text).strip("-")[:60].strip("-")
-    counts = Counter(slugs.values())
-    for name, slug in slugs.items():
-        if not slug or counts[slug] > 1:
-            code = hashlib.sha256(name.encode()).hexdigest()[:8]
-            slugs[name] = f"{slug}-{code}".strip("-")
     return slugs
 
 

@@ -15,9 +15,6 @@ from keras_tagging.utils.atomic import locked, remove_partial, replacing
 from keras_tagging.utils.stored import read_object
 
 INFO = "reproduction.json"
-# The required entries of a result
-RESULT = {"row", "seed", "settings", "figures", "evidence"}
-RESULT |= {"best_epoch", "epochs", "seconds", "parameters"}
 CHECKSUM = "embeddings checksum"
 MAY_DIFFER = ("corpus", "versions", "machine")
 # what a checksum is of
@@ -162,7 +159,7 @@ class Store:
         return self.result(job).exists()
 
     def read(self, job: Job) -> dict:
-        return _read_result(self.result(job))
+        return _read(self.result(job))
 
     def write(self, job: Job, result: dict) -> None:
         """Write the result of a job, and remove the state of its training."""
@@ -216,21 +213,11 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
     store = Store(folder)
     info = store.read_info()
     files = sorted((store.folder / "results").glob("[!.]*.json"))
-    return info, [_read_result(file) for file in files]
+    return info, [_read(file) for file in files]
 
 
 def _read(path: Path) -> dict:
     return read_object(path, "remove it, and the same command creates it again")
-
-
-def _read_result(path: Path) -> dict:
-    result = _read(path)
-    if missing := RESULT - result.keys():
-        raise ValueError(
-            f"{path}: is not a result, as it has no {min(missing)}: remove it; the "
-            "same command creates it again"
-        )
-    return result
 
 
 def _write(path: Path, content: dict) -> None:
@@ -239,12 +226,10 @@ def _write(path: Path, content: dict) -> None:
         partial.write_text(text + "\n", encoding="utf-8")
 
 
-def _placeless(reading):
-    """The description of how to read a corpus, without paths; unchanged if damaged."""
-    if not isinstance(reading, dict):
-        return reading or {}
+def _placeless(reading: dict | None) -> dict:
+    """The description of how to read a corpus, without paths."""
     places = ("path", "dev", "test")
-    return {k: v for k, v in reading.items() if k not in places}
+    return {k: v for k, v in (reading or {}).items() if k not in places}
 
 
 def _difference(before, now) -> str:

@@ -6,7 +6,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import keras
@@ -19,6 +18,7 @@ from keras_tagging.models.files.saving import write_metadata
 from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.checks import check_known
+from keras_tagging.utils.startup import require
 
 #: exports in a process of its own; an error that a user can mend goes into a file
 _EXPORT = """
@@ -156,11 +156,7 @@ def _export_onnx(model, path, top_k, int8, shared):
 
 def check_onnx() -> None:
     """Raise an ImportError with the remedy if the package onnx is not installed."""
-    if find_spec("onnx") is None:
-        raise ImportError(
-            "ONNX files are written with the package onnx: "
-            "pip install 'keras-tagging[onnx]'"
-        )
+    require("onnx", "onnx")
 
 
 def _write(model, path, top_k, verbose):

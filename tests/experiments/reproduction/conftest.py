@@ -71,7 +71,7 @@ def table():
     rows = (
         Row("Bi-LSTM", (90.0, 91.0), "bilstm"),
         Row("Bi-LSTM, gate (a)", (91.0, 92.0), "bilstm", bootstrap="Bi-LSTM"),
-        Row("Bi-LSTM, gate [a]", (None, 92.5), "bilstm"),
+        Row("Bi-LSTM, gate [b]", (None, 92.5), "bilstm"),
         Row("Größe 1/2 ±", (93.0, 93.1), "bigru"),
         Row("Bi-RNN (Xu et al.)", (93.49, 93.52), citation="xu2016"),
     )

@@ -111,12 +111,10 @@ def test_slugs_are_names_of_files(table):
     files = plan.slugs(table)
     assert files["Bi-LSTM"] == "bi-lstm"
     assert files["Größe 1/2 ±"] == "groe-1-2"
-    assert re.fullmatch("bi-lstm-gate-a-[0-9a-f]{8}", files["Bi-LSTM, gate (a)"])
+    assert files["Bi-LSTM, gate (a)"] == "bi-lstm-gate-a"
     assert "Bi-RNN (Xu et al.)" not in files
     assert len(set(files.values())) == 4
     assert plan.slugs(replace(table, rows=table.rows[::-1])) == files
-    table = replace(table, rows=(Row("±", (1.0, 1.0), "bilstm"),))
-    assert re.fullmatch("[0-9a-f]{8}", plan.slugs(table)["±"])
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -144,7 +142,7 @@ def test_rows_by_name(table):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("Bi-LSTM, gate", r"fits 2 .*: Bi-LSTM, gate \(a\); Bi-LSTM, gate \[a\]$"),
+        ("Bi-LSTM, gate", r"fits 2 .*: Bi-LSTM, gate \(a\); Bi-LSTM, gate \[b\]$"),
         ("bi-rnn", "fits 0 of the rows of Table 99 .* trained, .*: Bi-LSTM; "),
     ],
 )

@@ -93,7 +93,7 @@ def test_what_is_not_there_or_damaged(store):
     store.open(INFO)
     assert read_results(store.folder)[1] == []
     store.result(JOB).parent.mkdir()
-    for damage in ('{"row": ', "[]", "null", "[" * 10**5, '{"row": "A row"}', "\0"):
+    for damage in ('{"row": ', "[]", "null", "[" * 10**5, "\0"):
         store.result(JOB).write_text(damage)
         with pytest.raises(ValueError, match="a-row.1.json: is .*remove it"):
             read_results(store.folder)
