@@ -12,7 +12,7 @@
 
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
-taggers learn what their answers keep to with it, and the figures are computed anew; no
+parsers learn what their answers keep to with it, and the figures are computed anew; no
 weight changes. That file has what no run can tell: language, licence, corpus, limits,
 an example for the README, and for runs of a tagger or CCG parser alone the `parts` that
 go before it, each with the name of the model here that has it. Of its pretrained

@@ -239,15 +239,16 @@ def tag(
 def parse(run: Run, process: Processing) -> None:
     """Parse sentences and write CoNLL-U.
 
-    For CoNLL-U and CoNLL-X, only HEAD and DEPREL change. All other formats, such as
-    text with one sentence a line and blanks between tokens, are converted to CoNLL-U;
-    an empty sentence is an empty line. In these, a parser with a tagger of its own
-    (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
-    with --jobs 4000 for each, so memory does not grow with the input.
+    For CoNLL-U and CoNLL-X, only HEAD and DEPREL change, and the tags that a
+    biaffine-parser predicts. All other formats, such as text with one sentence a line
+    and blanks between tokens, are converted to CoNLL-U; an empty sentence is an empty
+    line. In these, a parser with a tagger of its own (--tags predicted) writes its tags
+    as XPOS. At most 2000 sentences are read ahead, with --jobs 4000 for each, so memory
+    does not grow with the input.
 
     Examples:
         keras-tagging parse runs/parser tagged.conllu > parsed.conllu
-        keras-tagging parse runs/words-only < sentences.txt > parsed.conllu
+        keras-tagging parse runs/biaffine < sentences.txt > parsed.conllu
         keras-tagging parse runs/parser tagged.conllu --jobs 4 > parsed.conllu
     """
     process.write(partial(parsing, run, process.beam_width), "conllu")
@@ -364,10 +365,10 @@ def annotate(
             probability, text), the same as brat's standoff (.ann), a table with a row
             for each word, a page with marked entities, trees and derivations, or CCG
             derivations as CCGbank has them, or drawn.
-        parts: Of a pipeline, those that are used, such as segmenter,tagger; by default
+        parts: Of a pipeline, those that are used, such as segmenter,parser; by default
             all.
-        probabilities: Give those of the taggers' labels too: with jsonl in each word,
-            with csv in columns of their own. Heads and relations have none.
+        probabilities: Give those of labels too: with jsonl in each word, with csv in
+            columns of their own. Heads and relations have some of a biaffine-parser.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """

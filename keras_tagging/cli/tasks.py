@@ -145,13 +145,14 @@ def parsing(run: Path, beam_width: int | None, threads: int | None = None) -> Wo
     model = load_model(run, beam_width, "parse", threads=threads)
     names = ("kind", "input_columns", "missing_column")
     about = SimpleNamespace(**{name: getattr(model, name) for name in names})
+    fields = conllu_columns(model.gives)
 
     def write(sentence, block, tree) -> str:
-        columns = tree.columns
+        columns = fields(tree)
         # CoNLL-U always has an XPOS, if only "_"
-        tags = None if "xpos" in columns else columns.get("predicted_tag")
-        write = block.with_trees if block else partial(as_conllu, sentence)
-        return write(columns["head"], columns["deprel"], tags)
+        if "xpos" not in tree.columns and "predicted_tag" in tree.columns:
+            columns["xpos"] = tree.columns["predicted_tag"]
+        return filled(sentence, block, columns)
 
     return Work(partial(results, model.parse, write), model=about)
 

@@ -78,9 +78,9 @@ def train(
     kill, the same command continues with the first unfinished epoch; until the end,
     best.keras is the best model so far.
 
-    `train pipeline` trains a segmenter, a tagger and a parser from one treebank in
-    CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
-    `annotate`. Settings name their part: --set tagger.units=200. With --entities it
+    `train pipeline` trains a segmenter and a parser, which also tags, from one treebank
+    in CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
+    `annotate`. Settings name their part: --set parser.units=200. With --entities it
     has a tagger of named entities too, the part `entities`. From CCG derivations
     (.auto) it trains the part `ccg-parser`.
 
@@ -93,10 +93,10 @@ def train(
         keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
         keras-tagging train bigru --corpus my.conll --out runs/student --teacher
             runs/ensemble --unlabelled news.txt
-        keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
+        keras-tagging train biaffine-parser --corpus ud-en-ewt --out runs/parser
         keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
         keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
-            tagger.epochs=5
+            parser.epochs=5
         keras-tagging train pipeline --corpus ud-en-ewt --entities uner/ --out runs/en
         keras-tagging train pipeline --corpus ewt-ccg/ --segmenter en --out runs/ccg
         keras-tagging train --config run.toml
@@ -107,8 +107,9 @@ def train(
         settings: A keyword that `list ARCH` shows; or language=en, for the word vectors
             and word classes that are installed for it. With --recipe best, that is the
             language of the corpus; language= stands for none.
-        parts: Of a pipeline, some of segmenter,tagger,parser; by default all. Of a
-            corpus of derivations ccg-parser, or ccg-shift-reduce; and tagger.
+        parts: Of a pipeline, by default segmenter,parser. The part tagger is for a
+            treebank without trees, segmenter,tagger; of a corpus of derivations the
+            parts are ccg-parser, or ccg-shift-reduce, and tagger.
         segmenter: Of a pipeline, a model whose segmenter it gets, for a corpus that has
             no text to learn from.
     """
@@ -158,7 +159,7 @@ def train_model(
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
-        refuse_one_label(data.train, data, source.reading.options)
+        refuse_one_label(data.train)
     start_program()
     from keras_tagging.models.files.run_folder import take_folds, train_run
     from keras_tagging.training import share_batches

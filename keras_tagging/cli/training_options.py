@@ -117,8 +117,8 @@ class Start:
     """The starting point of a model, beside its settings.
 
     Args:
-        tags: Columns that a tagger learns together, such as upos,xpos,feats; or the
-            tags that a parser reads.
+        tags: Columns that a tagger or a biaffine-parser learns together, such as
+            upos,xpos,feats; or the tags that another parser reads.
         bootstrap: Start a recurrent parser from this ffn-parser.
         gates: The gates that start from it: 'all', or some, such as i,j.
         init: Start from this tagger: fine-tuning.
@@ -167,8 +167,9 @@ class Start:
     def settings(self, kind: Kind) -> dict:
         """The keywords of `build` that follow: tags and embeddings."""
         tags = self.tags and self.tags.split(",")
-        if tags and kind.learns == "trees":  # which reads tags
+        if tags and kind.learns == "trees":  # which may read tags, or none
             tags = pairs("--tags", [f"tags={self.tags}"])["tags"]
+            tags = tags.split(",") if "," in self.tags else tags
         keywords = {} if self.tags is None else {"tags": tags}
         embeddings = {"embeddings": self.embeddings} if self.embeddings else {}
         return keywords | embeddings
@@ -340,7 +341,7 @@ def settings_by_part(values: Mapping) -> dict[str, dict]:
         part, dot, key = name.partition(".")
         if not dot:
             raise ValueError(
-                f"--set {name}: name the part of the pipeline, tagger.{name}=..."
+                f"--set {name}: name the part of the pipeline, parser.{name}=..."
             )
         chosen.setdefault(part, {})[key] = value
     return chosen

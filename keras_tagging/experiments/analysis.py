@@ -148,7 +148,7 @@ def analyse(
         )
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = {k: v for k, v in counting.items() if k in model.report_options}
-    if hasattr(model, "column"):
+    if kind.learns == "tags":
         model = model.column(None)
     sentences, train = list(sentences), list(train or ())
     if not any(map(len, sentences)):

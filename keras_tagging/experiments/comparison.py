@@ -97,8 +97,8 @@ def compare(
         corpus: a `Corpus`, a list of sentences, or a name or path for
             `keras_tagging.load_corpus`, with a single file as the test data.
         figure: accuracy, f1, word or sent for taggers, uas or las for parsers, a name
-            of `metrics.DerivationScores` for CCG parsers. Those of taggers with named
-            columns have the name before them: upos_accuracy. The default is the figure
+            of `metrics.DerivationScores` for CCG parsers. Those of named columns have
+            the name before them: upos_accuracy. The default is the figure
             that selects a's best epoch: F1 for chunks, accuracy for other tags, LAS for
             trees; for derivations F1 of labelled brackets.
         split: the split of a corpus; a list of sentences is used as it is.
@@ -139,10 +139,12 @@ def compare(
         named = " and a ".join(dict.fromkeys(m.kind for m in first + second))
         raise ValueError(f"a {named} have no figure in common")
     label = figure
-    if hasattr(first[0], "column"):
+    kind = kinds.of(first[0])
+    has_columns = all(hasattr(m, "column") and m.column_names for m in first + second)
+    if has_columns and (kind.learns == "tags" or figure not in (None, *kind.figures)):
         column, figure = _column(first[0], figure)
         first, second = ([m.column(column) for m in some] for some in (first, second))
-    derived = kinds.of(first[0]).learns == "derivations"
+    derived = kind.learns == "derivations"
     sentences = first[0].annotated(_sentences(corpus, split, derived))
     figure = figure or _default_figure(first[0])
     check_known("figure", figure, kinds.of(first[0]).figures)
@@ -196,7 +198,7 @@ def _column(model, figure: str | None) -> tuple[str | None, str | None]:
     """The column of a figure, None for the tags of sentences, and its name there.
 
     Raises:
-        ValueError: if the columns of the tagger have names, and this is of none.
+        ValueError: if the columns of the model have names, and this is of none.
     """
     names = model.column_names
     if names[0] is None:
@@ -205,7 +207,7 @@ def _column(model, figure: str | None) -> tuple[str | None, str | None]:
         if figure and figure.startswith(f"{name}_"):
             return name, figure.removeprefix(f"{name}_")
     raise ValueError(
-        f"these taggers learn {', '.join(names)}: give the figure of one, such as "
+        f"these models learn {', '.join(names)}: give the figure of one, such as "
         f"{names[0]}_accuracy" + (f", not {figure}" if figure else "")
     )
 

@@ -43,6 +43,8 @@ class Predictor:
     gives_spans = False
     #: whether `decoding` takes `probabilities=True`, and gives those of its columns
     gives_probabilities = False
+    #: the remedy for a column that the input lacks
+    missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
     #: that are read as straight ones: see `data.normalisation.straightened`
     marks = ""
 
@@ -175,5 +177,5 @@ def no_probabilities(who: str) -> str:
     """The message that a model without probabilities of words is asked for them."""
     return (
         f"{who} no probabilities of words (the scores of a parser's moves are none of "
-        "arcs): leave them out, or have a tagger"
+        "arcs): leave them out, or have a tagger or a biaffine-parser"
     )

@@ -364,5 +364,6 @@ def _class_of(members: list) -> type[Ensemble]:
     kind, *others = {kinds.of(model) for model in members}
     if others or kind.ensemble is None:
         names = ", ".join(model.kind for model in members)
-        raise ValueError(f"an ensemble has only taggers, or only parsers: not {names}")
+        kinds_of = "only taggers, or only biaffine-parsers"
+        raise ValueError(f"an ensemble has {kinds_of}: not {names}")
     return kind.at("ensemble")

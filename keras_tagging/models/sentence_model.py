@@ -78,8 +78,6 @@ class SentenceModel(TrainedOnSentences):
     figures_in_training = None  # those that training computes; None for all
     batch_tokens = 4096  # padded tokens in one call of the network
     export_format = "tf_saved_model"
-    #: the remedy for a column that the input lacks
-    missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
         scores |= _derivation_scores(gold, derived)
     if not reads_words and "entities" in scores:
         read = {field_of(c) for model in parts.values() for c in model.input_columns}
-        if not read & {"head", "deprel"}:  # the taggers are enough
+        if not read & {"head", "deprel"}:  # what tags is enough
             parts = {k: m for k, m in parts.items() if m.gives_probabilities}
         tagged = TextPipeline(**parts).annotate(s.tokens for s in gold)
         rows = ([s.columns[NER] for s in x] for x in (gold, tagged))

@@ -48,11 +48,11 @@ REPLACES = "replaces"
 class Pipeline(TextPipeline):
     """Models that annotate text one after the other; any of them may be left out.
 
-    The segmenter finds the sentences and words of a text, the tagger gives each word
-    its labels, and the parser a head and a relation. The parser reads the tags that the
-    tagger has predicted, in the columns that it needs::
+    The segmenter finds the sentences and words of a text, and a biaffine parser gives
+    each word its labels, a head and a relation. A transition parser reads the tags that
+    a tagger has predicted, in the columns that it needs::
 
-        pipeline = keras_tagging.Pipeline(segmenter, tagger, parser)
+        pipeline = keras_tagging.Pipeline(segmenter, parser=parser)
         for sentence in pipeline.annotate(open("book.txt")):
             sentence.tokens, sentence.columns["pos"], sentence.surface.offsets
 
@@ -60,7 +60,7 @@ class Pipeline(TextPipeline):
         segmenter: a model whose `segment` turns a text into sentences. Without it, a
             text has a sentence in each line, with blanks between its words.
         tagger: a `Tagger`, or a `runtime.OnnxTagger`.
-        parser: a `Parser`, or a `runtime.OnnxParser`.
+        parser: a `BiaffineParser` or a `Parser`, or one of ONNX.
         **others: models of other kinds by the names of these, such as
             ``ccg_parser=``, and further taggers by names of your own, such as
             ``entities=``. They come last, may read what those before give, and give
@@ -79,7 +79,7 @@ class Pipeline(TextPipeline):
     def save(
         self, folder, overwrite: bool = True, *, half_precision: bool = False
     ) -> None:
-        """Write `segmenter.keras`, `tagger.keras` and so on, and `pipeline.json`.
+        """Write `segmenter.keras`, `parser.keras` and so on, and `pipeline.json`.
 
         The last one is written last, and has the checksums of the others, so that a
         folder that was halved by a kill, or mixed with another one, is refused. Beside
@@ -140,15 +140,14 @@ class Pipeline(TextPipeline):
         """Write each model for serving: see `models.files.export`.
 
         ONNX files have a `pipeline.json` beside them: `annotate` and `Pipeline.load`
-        take the folder, and need no TensorFlow. A parser's file reads the tags as an
-        input, as it does alone.
+        take the folder, and need no TensorFlow. The file of a parser that reads tags
+        has them as an input, as it does alone.
 
         Args:
-            folder: gets `segmenter.onnx`, `tagger.onnx` and `parser.onnx`, or the
-                folders `tagger` and `parser` with SavedModels; and those of further
-                taggers.
+            folder: gets a file for each part, such as `parser.onnx`, or a folder with
+                its SavedModel.
             format: "tf_saved_model" or "onnx".
-            **options: of `models.files.export`; `top_k` is for the tagger.
+            **options: of `models.files.export`; `top_k` is for parts that tag.
 
         Returns:
             The parts that are left out because they have no such form, with the

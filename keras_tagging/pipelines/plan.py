@@ -12,9 +12,10 @@ from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.checks import check_known
 from keras_tagging.vectors.named import TRAINABLE, LanguageWords
 
-ARCHITECTURES = {"segmenter": "segmenter", "parser": "biaffine-parser"}
-ARCHITECTURES |= {"tagger": "bigru", ENTITIES: "bilstm-crf"}
-ARCHITECTURES |= {name: name for name in CCG_PARSERS}
+#: the parts that can be trained, in their order
+ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru"}
+ARCHITECTURES |= {"parser": "biaffine-parser"}
+ARCHITECTURES |= {name: name for name in CCG_PARSERS} | {ENTITIES: "bilstm-crf"}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 #: batches that a part learns from at least, in at most so many epochs: with the usual
 #: epochs of 400 sentences UPOS and LAS are lower (docs/results/models.rst)
@@ -48,9 +49,9 @@ class PipelinePlan:
     """The parts to train, and their settings.
 
     Args:
-        parts: names among `PARTS`, in their order; "tagger", for a treebank without
-            trees; "ccg-parser" or "ccg-shift-reduce", which learn from derivations; and
-            "entities", a tagger of the column `ner`.
+        parts: "segmenter" and "parser", or others of `ARCHITECTURES`: "tagger", for a
+            treebank without trees; "ccg-parser" or "ccg-shift-reduce", which learn from
+            derivations; and "entities", a tagger of the column `ner`.
         settings: keywords of `build` for each part; "architecture" is its name.
         recipe: "fast", "best" or "paper".
         seed: of all parts.
@@ -72,9 +73,12 @@ class PipelinePlan:
         names = [*ARCHITECTURES]
         for name in (*self.parts, *self.settings):
             check_known("part of a pipeline", name, names)
-        if others := set(self.settings) - set(self.parts):
-            raise ValueError(f"settings of the {min(others)}, which is not trained")
         parts = tuple(name for name in names if name in self.parts)
+        if others := set(self.settings) - set(parts):
+            raise ValueError(
+                f"settings of the {min(others)}, which is not trained: the parts are "
+                f"{', '.join(parts)}"
+            )
         object.__setattr__(self, "parts", parts)
 
     def keywords(self, part: str):
@@ -100,7 +104,18 @@ class PipelinePlan:
         Args:
             corpus: with training sentences.
             epochs: of each model; None for those of its settings.
+
+        Raises:
+            ValueError: if two parts would learn the same column.
         """
+        if {"tagger", "parser"} <= {*self.parts}:
+            learnt = self.columns("parser", corpus)
+            for name in self.columns("tagger", corpus):
+                if name in learnt:
+                    raise ValueError(
+                        f"the tagger and the parser both learn {name}: leave out the "
+                        "tagger, or name the columns in parser.tags or tagger.tags"
+                    )
         return {part: epochs or self.epochs(part, corpus) for part in self.parts}
 
     def epochs(self, part: str, corpus: Corpus) -> int:
@@ -120,10 +135,21 @@ class PipelinePlan:
         return max(keywords["epochs"], min(MOST_EPOCHS, enough))
 
     def columns(self, part: str, corpus: Corpus) -> tuple[str, ...]:
-        """The columns that a part learns: the user's, or all that the treebank has."""
+        """The columns that a part learns: the user's, or all that the treebank has.
+
+        Raises:
+            ValueError: if there are none for a tagger.
+        """
         settings = self.settings.get(part, {})
         if "tags" not in settings:
-            return columns_to_learn(corpus.train)
+            found = columns_to_learn(corpus.train)
+            if part == "tagger" and not found:
+                names = ", ".join(COLUMNS)
+                raise ValueError(
+                    f"none of {names} has more than one label in the treebank: leave "
+                    "out the tagger, --parts segmenter,parser"
+                )
+            return found
         names = settings["tags"] or ()
         return (names,) if isinstance(names, str) else tuple(names)
 
@@ -173,11 +199,7 @@ class PipelinePlan:
 
 
 def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
-    """The columns of `COLUMNS` that all sentences have, with more than one label.
-
-    Raises:
-        ValueError: if there are none.
-    """
+    """The columns of `COLUMNS` that all sentences have, with more than one label."""
     annotated = []
     for name in COLUMNS:
         rows = [labels_of(sentence, name) for sentence in sentences]
@@ -187,9 +209,4 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
             rows = [scripts_of(sentence, name) for sentence in sentences]
         if len({label for row in rows for label in row}) > 1:
             annotated.append(name)
-    if not annotated:
-        raise ValueError(
-            f"none of {', '.join(COLUMNS)} has more than one label in the treebank: "
-            "train other parts alone, --parts segmenter,parser"
-        )
     return tuple(annotated)

@@ -73,7 +73,7 @@ def train_pipeline(
 ) -> Pipeline:
     """Train the parts of a pipeline one after the other, and save it in a folder.
 
-    Each part is a run in a folder of its own, `out/tagger` and so on. A killed training
+    Each part is a run in a folder of its own, `out/parser` and so on. A killed training
     goes on there, and finished parts are not trained again. The best epoch of each part
     is that of the development sentences.
 
@@ -119,8 +119,9 @@ def train_pipeline(
             progress.skip(part)
             tidy(folder)
         else:
-            first = parts.get("parser", parts.get("tagger"))
-            model, material = _built(part, corpus, plan, first)
+            givers = (parts[name] for name in ("tagger", "parser") if name in parts)
+            tagging = [model for model in givers if model.column_names]
+            model, material = _built(part, corpus, plan, tagging)
             model.adapt(material.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
@@ -181,11 +182,11 @@ def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
     }
 
 
-def _built(part: str, corpus: Corpus, plan: PipelinePlan, first):
+def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagging=()):
     """The model of a part, and the corpus that it learns from.
 
     Args:
-        first: the part that gives tags, if there is one.
+        tagging: the models before that give tags.
     """
     build = partial(plan.build, part, epochs=plan.epochs(part, corpus))
     if part in ("tagger", "parser"):
@@ -193,13 +194,14 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, first):
     if part != ENTITIES:
         return build(), corpus
     model = build(tags=(NER,))
-    names = () if first is None else first.column_names
-    if names := [name for name in names if field_of(name) in model.input_columns]:
-        predicted = {
-            split: _labelled(sentences, first.tag([x.tokens for x in sentences]), names)
-            for split, sentences in corpus.splits()
-        }
-        corpus = replace(corpus, **predicted)
+    for first in tagging:
+        read = model.input_columns
+        if names := [name for name in first.column_names if field_of(name) in read]:
+            predicted = {
+                split: _labelled(x, first.tag([s.tokens for s in x]), names)
+                for split, x in corpus.splits()
+            }
+            corpus = replace(corpus, **predicted)
     return model, corpus
 
 

@@ -158,7 +158,7 @@ class TextPipeline:
 
     @property
     def probability_columns(self) -> tuple[str, ...]:
-        """Those of `columns` whose labels have probabilities: the taggers'."""
+        """Those of `columns` whose labels have probabilities."""
         models = self._annotators.values()
         return tuple(chain(*(m.gives for m in models if m.gives_probabilities)))
 
@@ -177,8 +177,8 @@ class TextPipeline:
             lines: whether each line of the text is one sentence, which is not split.
             probabilities: whether the sentences have `Sentence.probabilities`, by the
                 names of `probability_columns`: of each label the probability that its
-                tagger gives it, with a CRF the marginal one. Heads have none, as the
-                scores of a parser's moves are no probabilities of arcs.
+                model gives it, with a CRF the marginal one. Trees of a transition
+                parser have none: the scores of its moves are not those of arcs.
 
         Returns:
             Sentences one after the other, with the columns that there are models for:

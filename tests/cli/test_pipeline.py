@@ -30,11 +30,10 @@ SEGMENTER = {"units": 6, "character_dim": 6, "window": 16, "context": 8}
 SEGMENTER |= {"batch_size": 64, "min_batches": 0}
 TAGGER = {"units": 8, "num_layers": 1, "word_dim": 6, **WORDS_ONLY}
 TAGGER |= {"character_network": None}
+PARSER = {**TAGGER, "num_layers": 2, "feed_dim": 3, "head_units": 5, "label_units": 4}
 SMALL = {
     "segmenter": {**SEGMENTER, "epochs": 1},
-    "tagger": {**TAGGER, "epochs": 2},
-    "parser": {"units": 8, "word_dim": 6, "encoder": None, "epochs": 1, "folds": 1}
-    | {"beam_width": 1},
+    "parser": {**PARSER, "epochs": 2},
 }
 SETTINGS = [
     option
@@ -42,7 +41,6 @@ SETTINGS = [
     for key, value in settings.items()
     for option in ("--set", f"{part}.{key}={value}")
 ]
-PARTS = ["--parts", "tagger,parser"]
 
 
 def block(words):
@@ -86,12 +84,12 @@ def pipeline(trained, loaded_once):
 
 def test_it_trains_all_parts(trained):
     out, printed = trained
-    assert set(keras_tagging.load(out).parts) == {"segmenter", "tagger", "parser"}
+    assert set(keras_tagging.load(out).parts) == {"segmenter", "parser"}
     lines = printed.split("\n")
     for part, settings in SMALL.items():
         epochs = [line for line in lines if line.startswith(f"{part}: epoch ")]
         assert len(epochs) == settings["epochs"]
-    [size] = [line for line in lines if line.startswith("tagger: 8 upos, ")]
+    [size] = [line for line in lines if line.startswith("parser: 8 upos, ")]
     assert all(name in size for name in ("xpos", "feats", "lemma"))
     assert "dev" in lines and "test" in lines
     names = [line.split()[0] for line in lines if line.count(".") == 3]
@@ -102,14 +100,6 @@ def test_it_trains_all_parts(trained):
         assert not (out / part / "resume.npz").exists()
 
 
-def test_the_parser_reads_the_tags_of_the_tagger(pipeline, treebank):
-    assert pipeline.parser.input_columns == ("xpos", "feats", "pos")
-    assert pipeline.tagger.column_names == ("upos", "xpos", "feats", "lemma")
-    # which are not all those of the treebank: two epochs learn few
-    gold = {x for s in read(treebank / "x-ud-train.conllu") for x in s.columns["xpos"]}
-    assert set(pipeline.parser.vocabularies["xpos"]) < gold
-
-
 def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
     out, _ = trained
     held = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -117,10 +107,10 @@ def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
     args += SETTINGS
     assert "holds a finished pipeline" in failing(*args)
     assert "holds a finished pipeline" in failing(*args, "--no-resume")
-    nowhere = [*args, "--force", "--set", "tagger.embeddings=none.txt"]
+    nowhere = [*args, "--force", "--set", "parser.embeddings=none.txt"]
     assert "none.txt: there is no such file" in failing(*nowhere)
     failing(*args, "--force", "--corpus", treebank / "none")
-    failing(*args, "--force", "--set", "tagger.units=0")
+    failing(*args, "--force", "--set", "parser.units=0")
     assert all(path.read_bytes() == content for path, content in held.items())
     # killed before the end: nothing is trained again
     (out / "pipeline.json").unlink()
@@ -226,32 +216,29 @@ def test_probabilities(trained, pipeline, program, failing):
     assert code == 0
     found = [w for t in json.loads(printed)["tokens"] for w in t["words"]]
     [own] = pipeline.annotate([["Dogs", "sleep", "."]], probabilities=True)
-    names = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
+    names = {"upos": "pos"}
+    names |= {name: name for name in ("xpos", "feats", "lemma", "head", "deprel")}
     for name, column in names.items():
         values = [round(p, 6) for p in own.probabilities[column]]
         assert [w["probabilities"][name] for w in found] == values
-        assert [w[name] for w in found] == own.columns[column]
+        assert [str(w[name]) for w in found] == own.columns[column]
     shares = [[str(w["probabilities"][name]) for name in names] for w in found]
-    tag = ["tag", trained[0] / "tagger", "--output", "csv"]
-    for command in ([*args, "csv"], [*tag, "--probabilities"]):
-        _, table, _ = program(*command, stdin="Dogs sleep .")
-        header, *rows = [line.split(",") for line in table.splitlines()]
-        assert header[-4:] == [f"{name}_probability" for name in names]
-        assert [row[-4:] for row in rows] == shares
-        places = [header.index(name) for name in names]
-        labels = [[w[name] for name in names] for w in found]
-        assert [[row[i] for i in places] for row in rows] == labels
+    _, table, _ = program(*args, "csv", stdin="Dogs sleep .")
+    header, *rows = [line.split(",") for line in table.splitlines()]
+    assert header[-6:] == [f"{name}_probability" for name in names]
+    assert [row[-6:] for row in rows] == shares
+    places = [header.index(name) for name in names]
+    labels = [[str(w[name]) for name in names] for w in found]
+    assert [[row[i] for i in places] for row in rows] == labels
     error = failing(*args, "conllu", stdin="a")
     assert "is not jsonl or csv, and has no --probabilities" in error
-    error = failing(*tag, "--beta", "0.1", stdin="a")
-    assert "--output csv is not jsonl, and has no --beta" in error
-    args[1], args[4] = trained[0] / "parser", "conllu"
+    args[1] = trained[0] / "segmenter"
     error = failing(*args, "jsonl", stdin="")
     assert "no probabilities of words" in error
 
 
 def test_a_single_model_annotates(trained, program):
-    code, printed, err = program("annotate", trained[0] / "tagger", stdin="A cat .\n")
+    code, printed, err = program("annotate", trained[0] / "parser", stdin="A cat .\n")
     assert code == 0 and "has no segmenter" in err
     assert [line.count("\t") for line in printed.split("\n")[4:7]] == [9] * 3
 
@@ -273,14 +260,12 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     for command in ("tag", "parse"):
         error = failing(command, trained[0], stdin="a")
         assert f"keras-tagging annotate {trained[0]}" in error
-    error = failing("annotate", trained[0] / "parser", stdin="a")
-    assert "reads the column 'xpos': use --input conllu, or a pipe" in error
     error = failing("analyse", trained[0], "--corpus", "demo")
-    files = [f"{trained[0]}/{name}.keras" for name in ("segmenter", "tagger", "parser")]
+    files = [f"{trained[0]}/{name}.keras" for name in ("segmenter", "parser")]
     assert f"a single model is needed: name {' or '.join(files)}\n" in error
     args = ["--corpus", "demo", "--out", tmp_path / "new", "--init", trained[0]]
     error = failing("train", "bigru", *args)
-    assert f"a tagger is needed: name {files[1]}\n" in error
+    assert "a tagger is needed: it has none\n" in error
 
 
 NAMES = {"Paris": "B-LOC", "Dogs": "B-PER", "bark": "I-PER"}
@@ -358,12 +343,12 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     served = tmp_path / "served"
     assert (code, err) == (0, "")
     small = tmp_path / "small.onnx"
-    assert program("export", trained[0] / "tagger", small, "--int8")[0] == 0
+    assert program("export", trained[0] / "parser", small, "--int8")[0] == 0
     assert b"MatMulInteger" in small.read_bytes()
     assert "or give --onnx" in failing("export", trained[0], tmp_path, "--int8")
-    assert printed == f"Written to {served}: segmenter, tagger, parser\n"
+    assert printed == f"Written to {served}: segmenter, parser\n"
     names = sorted(path.name for path in served.iterdir())
-    assert names == ["parser.onnx", "pipeline.json", "segmenter.onnx", "tagger.onnx"]
+    assert names == ["parser.onnx", "pipeline.json", "segmenter.onnx"]
     text = tmp_path / "text.txt"
     text.write_text("Dogs bark. I don't know! A cat sleeps.\n")
     expected = program("annotate", trained[0], text)
@@ -377,14 +362,12 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     assert (
         program("evaluate", trained[0], *evaluated)[:2] == (code, table) == (0, table)
     )
-    for name in ("tagger", "parser"):  # each file proves its export
-        runs = trained[0] / f"{name}.keras", served / f"{name}.onnx"
-        keras, onnx = (
-            json.loads(program("evaluate", run, *evaluated, "--json")[1])["figures"]
-            for run in runs
-        )
-        keras = {k: v for k, v in keras.items() if not k.endswith("oov_accuracy")}
-        assert onnx == pytest.approx(keras, abs=1e-5) and len(onnx) > 4
+    keras, onnx = (  # the file proves its export
+        json.loads(program("evaluate", run, *evaluated, "--json")[1])["figures"]
+        for run in (trained[0] / "parser.keras", served / "parser.onnx")
+    )
+    keras = {k: v for k, v in keras.items() if not k.endswith("oov_accuracy")}
+    assert onnx == pytest.approx(keras, abs=1e-5) and len(onnx) > 4
     for options in (["--per-tag"], ["--beam-width", "2"]):
         error = failing("evaluate", served / "parser.onnx", *evaluated, *options)
         assert f"has no {options[0]}" in error or "without a --beam-width" in error

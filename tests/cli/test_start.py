@@ -71,8 +71,8 @@ def test_which_corpora_have_derivations(tmp_path):
     ("parts", "segmenter", "derived", "expected"),
     [
         (None, None, True, "ccg-parser"),
-        (None, None, False, "segmenter,tagger,parser"),
-        (None, "en", False, "tagger,parser"),
+        (None, None, False, "segmenter,parser"),
+        (None, "en", False, "parser"),
         ("tagger,ccg-shift-reduce", None, True, "tagger,ccg-shift-reduce"),
     ],
 )

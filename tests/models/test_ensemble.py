@@ -132,7 +132,10 @@ def test_what_makes_no_ensemble(members):
         "2 to 32 members, not 0": [],
         "2 to 32 members, not 1": members[:1],
         "2 to 32 members, not 33": members[:1] * 33,
-        "only taggers: not tagger, parser": [members[0], random_parser()],
+        "only taggers, or only biaffine-parsers: not tagger, parser": [
+            members[0],
+            random_parser(),
+        ],
         "taggers differ in the labels of 'tags'": [members[0], other],
         "differ in the labels of 'tags'": [
             members[0],

@@ -25,7 +25,7 @@ from keras_tagging.runtime.file_check import check
 from keras_tagging.runtime.models import STEP, call_batches
 from keras_tagging.utils import limits
 
-KINDS = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
+KINDS = "tagger, parser, biaffine-parser, ccg-parser, ccg-shift-reduce or segmenter"
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "onnx", "sklearn", "pandas")
 
 

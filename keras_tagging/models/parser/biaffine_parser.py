@@ -11,7 +11,7 @@ from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.joint import OUTPUTS, Joint
 from keras_tagging.layers.transition_scorer import KerasEngine
-from keras_tagging.models.calls import QUIET
+from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.tagger import decoding
@@ -85,11 +85,6 @@ class Parsed(Joint):
 
     # Figures
 
-    def evaluator(self, sentences, calls=QUIET, **options):
-        """See `SentenceModel`; the options are those of `metrics.attachment_scores`."""
-        measured = super().evaluator(sentences, calls)
-        return lambda: measured(**options)
-
     @any_strings()
     def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
         """Figures and tables: see `Parser.report`."""
@@ -130,6 +125,10 @@ class BiaffineParser(Parsed, Tagger):
     def column_names(self):
         """The columns of tags that it learns."""
         return self.settings.task.tags or ()
+
+    @property
+    def beam_width(self):
+        raise AttributeError("a biaffine parser has no beam")
 
     @property
     def inventories(self):
@@ -184,7 +183,7 @@ class BiaffineParser(Parsed, Tagger):
     def token_weights(self, sentences, sample_weight, class_weight):
         if class_weight:
             raise ValueError("class_weight is for a tagger of one column")
-        return super().token_weights(sentences, sample_weight, class_weight)
+        return weights_of_tokens(sentences, sample_weight)
 
     @property
     def learnt_columns(self):

@@ -68,7 +68,7 @@ class MeasuredTagging(Tagging):
         check_known("column", name or "tags", filter(None, self.column_names))
         return OneColumn(self, self.label_columns[self.column_names.index(name)])
 
-    def evaluator(self, sentences, *calls) -> Callable[[], dict]:
+    def evaluator(self, sentences, *calls, **options) -> Callable[[], dict]:
         """A function that evaluates the model, with its weights at that time."""
         sentences = self.annotated(sentences)
         first = getattr(self, "members", [self])[0]
@@ -78,7 +78,7 @@ class MeasuredTagging(Tagging):
             forms = iter(first.features.normal_forms(strings["tokens"]))
             seen["sentences"] = [[*islice(forms, len(s))] for s in sentences]
             seen["known_words"] = first.known_words()
-        return lambda: self.measured(sentences, *calls, seen=seen)
+        return lambda: self.measured(sentences, *calls, seen=seen, **options)
 
     def multi_tagging(self, sentences, **kwargs):
         """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
