@@ -66,7 +66,8 @@ def _searched(engine, scores, words, places, nodes, most, rank):
     """The heads of all nodes, by at most so many rounds of contraction.
 
     An arc from ROOT has this rank, others 0, and ranks are compared before scores: with
-    -1, a tree with two roots is worse than any with one, whatever its score.
+    -1, a tree with two roots is worse than any with one, whatever its score. No arc of
+    a cycle is from ROOT, so that ranks stay as they are.
     """
     xp = engine.xp
     is_arc = _arcs(xp, places, words)
@@ -75,7 +76,7 @@ def _searched(engine, scores, words, places, nodes, most, rank):
     group = xp.where(words, places, 0)
     rounds = xp.zeros_like(scores, dtype="int32") - 1
 
-    def contract(group, ranks, scores, groups, chosen):
+    def contract(group, scores, groups, chosen):
         """One round: each group chooses an arc that enters it; cycles become groups."""
         into, from_group = xp.expand_dims(group, 2), xp.expand_dims(group, 1)
         may = is_arc & ~(into == from_group)
@@ -83,7 +84,7 @@ def _searched(engine, scores, words, places, nodes, most, rank):
         member = (xp.expand_dims(places, 2) == from_group) & xp.expand_dims(words, 1)
         rank, score = xp.expand_dims(rank, 1), xp.expand_dims(score, 1)
         of_groups = _best(member, rank, score + xp.zeros_like(scores), xp)
-        rank, score, entry = (_at(xp, x, group) for x in of_groups)
+        score, entry = (_at(xp, x, group) for x in of_groups[1:])
         is_entry = words & (entry == places)
         groups = xp.concatenate([from_group, groups[:, :-1]], 1)
         latest = xp.expand_dims(xp.where(is_entry, head, -1), 1)
@@ -93,14 +94,12 @@ def _searched(engine, scores, words, places, nodes, most, rank):
         reached = xp.expand_dims(jump, 1) == xp.expand_dims(places, 2)
         in_cycle = xp.any(reached & xp.expand_dims(words, 1), 2) & (places > 0)
         in_cycle = _at(xp, in_cycle, group)
-        lost = xp.expand_dims(xp.where(in_cycle, rank, 0), 2)
-        ranks = ranks - lost
         scores = scores - xp.expand_dims(xp.where(in_cycle, score, 0), 2)
         group = xp.where(in_cycle, _at(xp, least, group), group)
-        return xp.any(in_cycle), group, ranks, scores, groups, chosen
+        return xp.any(in_cycle), group, scores, groups, chosen
 
-    values = [group, ranks, scores, rounds, rounds]
-    shapes = [(None, None), *[(None, None, None)] * 4]
+    values = [group, scores, rounds, rounds]
+    shapes = [(None, None), *[(None, None, None)] * 3]
     *_, groups, chosen = engine.loop(contract, values, most, shapes)
 
     def expand(heads, groups, chosen):
@@ -116,7 +115,7 @@ def _searched(engine, scores, words, places, nodes, most, rank):
         return xp.any(chosen[:, 0] >= 0), heads, groups, chosen
 
     values = [group * 0 - 1, groups, chosen]
-    return engine.loop(expand, values, most, [shapes[0], *shapes[3:]])[0]
+    return engine.loop(expand, values, most, [shapes[0], *shapes[2:]])[0]
 
 
 def _has_roots(xp, heads, words):

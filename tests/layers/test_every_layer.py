@@ -26,15 +26,12 @@ def normal():
     return keras.initializers.RandomNormal(seed=3)
 
 
+BIAFFINE = {"units": UNITS, "dropout": 0.2, "activation": "relu", "seed": 3}
+BIAFFINE |= {"kernel_initializer": normal}
 #: the arguments of a layer, none of which has its default value
 ARGUMENTS = {
-    own.BiaffineHeads: {
-        "units": UNITS,
-        "dropout": 0.2,
-        "activation": "relu",
-        "kernel_initializer": normal,
-        "seed": 3,
-    },
+    own.ArcLabels: {"num_labels": 3, **BIAFFINE},
+    own.BiaffineHeads: BIAFFINE,
     own.BidirectionalStack: {
         "cell": lambda: make(CASES["mixed-cell-shortcut"], dropout=0.5, seed=7),
         "num_layers": 3,
@@ -140,6 +137,7 @@ def outputs(x, ids, letters, nodes, labels):
     rnn = own.LabelEmbeddingRNN(UNITS, **LABELS)
     return {
         "heads": of(own.BiaffineHeads)(x),
+        "arcs": ops.concatenate(of(own.ArcLabels)(x), 1),
         "states": states,
         "characters": of(own.CharacterEncoder)(letters),
         "chunks": of(own.ChunkDecoder)(scores),
@@ -218,6 +216,7 @@ def run(layer, **options):
 
 
 RATES = {
+    own.ArcLabels: {},
     own.BiaffineHeads: {},
     own.BidirectionalStack: {"cell": lambda: GRUCell(UNITS), "num_layers": 1},
     own.CharacterEncoder: {},

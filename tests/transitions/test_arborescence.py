@@ -175,14 +175,10 @@ if keras.backend.backend() == "tensorflow":  # which alone exports
 @pytest.mark.parametrize("width", [0, 1, 8])
 def test_engines_give_the_same_tree(engine, width):
     rng = np.random.default_rng(5)
-    makers = [
-        whole,
-        normal,
-        lambda *shape: rng.choice(ODD, (shape[0], width, width + 1)),
-    ]
-    if width == 8:
-        makers.append(nested)
-    scores = np.concatenate([make(60, width, rng) for make in makers]).astype("float32")
+    makers = [whole, normal, nested] if width else [whole]
+    made = [make(60, width, rng) for make in makers]
+    made += [rng.choice(odd, made[0].shape) for odd in (ODD, ODD[:3])]
+    scores = np.concatenate(made).astype("float32")
     lengths = rng.integers(0, width + 1, len(scores)).astype("int32")
     found = searched(scores, lengths)
     np.testing.assert_array_equal(engine(scores, lengths), found)
