@@ -70,7 +70,8 @@ def main():
     args = parser.parse_args()
     gold = getattr(keras_tagging.load_corpus(args.corpus), args.split)
     gold = [s for s in gold[:: args.every] if len(s)]
-    pipeline = keras_tagging.load(args.pipeline).only(["tagger", "parser"])
+    pipeline = keras_tagging.load(args.pipeline)
+    pipeline = pipeline.only({*pipeline.parts} & {"tagger", "parser"})
     words = [s.tokens for s in gold]
     list(pipeline.annotate(words[:1]))
     trees, cpu = seconds(lambda: list(pipeline.annotate(words)))

@@ -5,7 +5,7 @@
         --corpus ud-en-ewt --split test
 
 Tagger and parser of each pipeline, a name or a folder, annotate the words of the split;
-the parser reads what the tagger predicts. UAS and LAS are those of UD: all words count,
+a parser reads what a tagger before it predicts. UAS and LAS are those of UD: all words count,
 subtypes of relations do not. *Unseen* are the words that the tagger's training lacks,
 as its `evaluate` counts them. p is that of McNemar's exact test over the words, between
 the last pipeline and the first.
@@ -49,9 +49,11 @@ def main():
     gold = [sentence for sentence in gold if len(sentence)]
     rights, unseen = [], []
     for name in args.pipelines:
-        pipeline = keras_tagging.load(name).only(["tagger", "parser"])
+        pipeline = keras_tagging.load(name)
+        pipeline = pipeline.only({*pipeline.parts} & {"tagger", "parser"})
         rights.append(right_of(pipeline, gold))
-        own = pipeline.parts["tagger"].evaluate(gold, return_dict=True, verbose=0)
+        first = pipeline.tagger or pipeline.parser
+        own = first.evaluate(gold, return_dict=True, verbose=0)
         unseen.append(
             {x.upper(): own.get(f"{x}_oov_accuracy") for x in ("upos", "xpos")}
         )

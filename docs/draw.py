@@ -313,6 +313,38 @@ def parsers():
     return drawing
 
 
+def biaffine():
+    drawing = Drawing("Biaffine parser: tags and trees of one network", 780, 380)
+    xs = [250, 410, 570]
+    rows = (
+        (350, "words, features", "input"),
+        (276, "first BiLSTM", "forward"),
+        (166, "second BiLSTM", "backward"),
+    )
+    for y, title, kind in rows:
+        drawing.text(150, y, title, anchor="end")
+        for i, x in enumerate(xs):
+            name = "x" if kind == "input" else "h¹" if kind == "forward" else "h"
+            drawing.box(x, y, name + SUBSCRIPTS[i], kind, width=90, height=32)
+    drawing.text(150, 222, "tags of the first layer", anchor="end")
+    drawing.text(150, 100, "tags, heads, labels", anchor="end")
+    for before, after in zip(xs, xs[1:], strict=False):
+        for y in (276, 166):
+            drawing.arrow((before + 46, y - 6), (after - 46, y - 6), colour=SKIP)
+            drawing.arrow((after - 46, y + 6), (before + 46, y + 6), colour=SKIP)
+    for x in xs:
+        drawing.arrow((x, 334), (x, 293))
+        drawing.arrow((x - 20, 259), (x - 20, 183))
+        drawing.arrow((x + 20, 259), (x + 20, 235))
+        drawing.box(x + 20, 222, "p", "note", width=40, height=24)
+        drawing.arrow((x + 20, 209), (x + 20, 183))
+        drawing.arrow((x, 149), (x, 117))
+        drawing.box(x, 100, "y, d, g", "output", width=90, height=32)
+        drawing.arrow((x, 83), (410, 47), colour=GREY)
+    drawing.box(410, 30, "best tree with one root", "output", width=190, height=32)
+    return drawing
+
+
 def overview():
     words = ("They", "happily", "found", "us", ".")
     tags = ("NP", "(S\\NP)/(S\\NP)", "(S[dcl]\\NP)/NP", "NP", ".")
@@ -379,6 +411,7 @@ DRAWINGS = {
     "rhn": recurrent_highway,
     "label-rnns": label_networks,
     "parsers": parsers,
+    "biaffine": biaffine,
 }
 
 

@@ -13,21 +13,18 @@ def pipeline():
     y = 62
     stages = (
         (70, "“I don’t know.”", "note", "text", ""),
-        (232, "segmenter", "forward", "tokens, words,", "sentences"),
-        (392, "tagger", "forward", "UPOS, XPOS,", "FEATS, lemmas"),
-        (542, "parser", "forward", "heads,", "relations"),
-        (660, "sentence", "output", "CoNLL-U, JSON,", "Python"),
+        (252, "segmenter", "forward", "tokens, words,", "sentences"),
+        (442, "parser", "forward", "UPOS, XPOS, FEATS,", "lemmas, heads, relations"),
+        (640, "sentence", "output", "CoNLL-U, JSON,", "Python"),
     )
     for x, text, kind, first, second in stages:
         width = 116 if kind == "note" else 96
         drawing.box(x, y, text, kind, width=width, height=38)
         drawing.text(x, y + 40, first)
         drawing.text(x, y + 58, second)
-    for before, after in ((130, 182), (282, 342), (442, 492), (592, 610)):
+    for before, after in ((130, 202), (302, 392), (492, 590)):
         drawing.arrow((before, y), (after, y))
-    drawing.arrow((392, 43), (392, 20), (542, 20), (542, 42), colour=SKIP)
-    drawing.text(467, 10, "predicted tags", size=12, colour=SKIP)
-    drawing.text(360, 158, "any of the three may be left out;")
+    drawing.text(360, 158, "either may be left out, and taggers or a CCG parser added;")
     drawing.text(360, 176, "each of them is a .keras or an ONNX file in the folder")
     return drawing
 

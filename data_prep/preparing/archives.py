@@ -20,8 +20,8 @@ from typing import BinaryIO
 from keras_tagging.data import CorpusError
 from keras_tagging.data.lines import (
     BLOCK,
-    DECODERS,
     GZIP,
+    READERS,
     TAR,
     Decompressed,
     damaged,
@@ -223,7 +223,7 @@ def _opened_tar(source: Path) -> tarfile.TarFile:
     with ExitStack() as stack:
         file = stack.enter_context(open(source, "rb"))
         head = file.peek()
-        magic = next((magic for magic in DECODERS if head.startswith(magic)), None)
+        magic = next((magic for magic in READERS if head.startswith(magic)), None)
         if magic:
             packed = Decompressed(str(source), file, magic)
             file = stack.enter_context(SpooledTemporaryFile(IN_MEMORY))
@@ -303,6 +303,9 @@ class _Checked(io.RawIOBase):
             block = self.stream.read(len(buffer))
         buffer[: len(block)] = block
         return len(block)
+
+    def tell(self) -> int:
+        return self.stream.tell()
 
     def close(self) -> None:
         if not self.closed:

@@ -39,6 +39,7 @@ BIAFFINE_PARSER = Architecture(
     fast={
         **FAST,
         "tags": ("upos", "xpos", "feats"),
+        "initializer": "wide",
         "units": 200,
         "num_layers": 2,
         "feed_dim": 50,
@@ -51,6 +52,7 @@ BIAFFINE_PARSER = Architecture(
         "clipnorm": 5.0,
         "token_budget": 600,
         "unknown_rate": 0.5,
+        "embedding_dropout": 0.2,
         "epochs": 12,
     },
 )

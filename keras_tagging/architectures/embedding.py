@@ -15,6 +15,11 @@ def uniform(seed):
     return keras.initializers.RandomUniform(-0.05, 0.05, seed=seed)
 
 
+def wide(seed):
+    """Tables whose rows are about as long as pretrained vectors."""
+    return keras.initializers.RandomNormal(stddev=0.3, seed=seed)
+
+
 def small(seed):
     """The initializer of all weights in Elkaref & Bohnet (2017), section 5."""
     return keras.initializers.RandomUniform(-0.01, 0.01, seed=seed)
@@ -24,6 +29,7 @@ def small(seed):
 INITIALIZERS = {
     "uniform": (small, small),
     "glorot": (uniform, keras.initializers.GlorotUniform),
+    "wide": (wide, keras.initializers.GlorotUniform),
     "gaussian": (gaussian_table, gaussian),
 }
 

@@ -20,6 +20,7 @@ from keras_tagging.utils.checks import (
     Share,
     Steps,
     Units,
+    Weight,
     Window,
     check_fields,
 )
@@ -37,7 +38,8 @@ class Embeddings(Checked):
         trainable: whether the word embeddings are trained.
         trainable_vectors: whether the vectors that are a feature beside the words are.
         initializer: of all weights but the orthogonal recurrent ones: "glorot" (Keras'
-            own), "gaussian" (Wu et al.) or "uniform" (Elkaref & Bohnet).
+            own), "wide" (the same, with tables of a standard deviation of 0.3),
+            "gaussian" (Wu et al.) or "uniform" (Elkaref & Bohnet).
     """
 
     word_dim: Units = 100
@@ -45,7 +47,7 @@ class Embeddings(Checked):
     character_dim: Units = 5
     trainable: bool = True
     trainable_vectors: bool = True
-    initializer: Literal["glorot", "gaussian", "uniform"] = "glorot"
+    initializer: Literal["glorot", "wide", "gaussian", "uniform"] = "glorot"
 
     @property
     def frozen(self) -> list[str]:
@@ -126,7 +128,6 @@ Vectors = Annotated[
 ]
 ColumnNames = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
 System = Annotated[str, Rule(bool, "'arc-standard' or 'arc-standard-core'")]
-HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 TagWeights = Annotated[
     tuple[float, ...],
     Rule(lambda x: all(0 < w < float("inf") for w in x), "numbers above 0"),
@@ -243,4 +244,4 @@ class CCGMovesSettings(Checked):
     beta: Level = 0.01
     tag_weight: Rate = 1.0
     beam_width: Steps = 8
-    head_weight: HeadWeight = 0.0  # as files have it that do not say so
+    head_weight: Weight = 0.0  # as files have it that do not say so

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.ccg_network import supertagged
-from keras_tagging.architectures.parser_network import Encoder
+from keras_tagging.architectures.ccg_network import SupertaggingNetwork
 from keras_tagging.architectures.settings import TABLES, CCGMovesSettings
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
-from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
+from keras_tagging.utils.checks import Share, Steps, Units
 from keras_tagging.utils.seeds import seeds
 
 #: the hidden layers over the moves: those of Elkaref & Bohnet (2017)
@@ -22,16 +21,14 @@ Cell = Literal[*CELLS]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftReduceNetwork(Checked):
-    r"""Look-up tables, a stack of recurrent layers, and what scores moves behind it.
+class ShiftReduceNetwork(SupertaggingNetwork):
+    r"""What scores moves, behind the stack of recurrent layers.
 
     The states of the stack give the logits of each word's categories, and are what the
     :class:`keras_tagging.layers.TransitionScorer` reads of words. Both are trained
     together.
 
     Args:
-        encoder, units, num_layers, merge, dropout, layer_dropout: of the stack, as in
-            `CCGNetwork`.
         cell: the hidden layer over the moves: feed-forward, or recurrent.
         move_units: its size.
         category_dim: size of the embeddings of the categories of constituents.
@@ -42,12 +39,6 @@ class ShiftReduceNetwork(Checked):
     kind: ClassVar[str] = "ccg-shift-reduce"
     needs: ClassVar = (CCGMovesSettings, *TABLES)
 
-    encoder: Encoder = "bigru"
-    units: Units = 200
-    num_layers: Parts = 2
-    merge: Literal["top", "layer"] = "layer"
-    dropout: Share = 0.5
-    layer_dropout: Share = 0.5
     cell: Cell = "ffn"
     move_units: Units = 128
     category_dim: Units = 50
@@ -77,17 +68,11 @@ class ShiftReduceNetwork(Checked):
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import TransitionScorer
 
-        draw = seeds(seed)
-        inputs, _, x, tags, of_kernels = supertagged(
-            self,
-            settings,
-            features,
-            vocabularies["tags"],
-            draw,
-            seed=seed,
-            vector_dim=vector_dim,
+        draw, tags = seeds(seed), vocabularies["tags"]
+        inputs, _, x, logits, of_kernels = self.supertagged(
+            settings, features, tags, draw, seed=seed, vector_dim=vector_dim
         )
-        network = functional(inputs, None, {"tags": tags, "states": x}, name="tokens")
+        network = functional(inputs, None, {"tags": logits, "states": x}, name="tokens")
         cell = CELLS[self.cell](
             self.move_units,
             kernel_initializer=of_kernels(next(draw)),

@@ -1,6 +1,7 @@
 """Commands about what there is by name: list, models, vectors, corpora, describe."""
 
 import json
+import re
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -249,19 +250,23 @@ def describe_corpus(
             check_labelled(sentences, [tags], "name another one in tags=")
             labelled = [replace(s, tags=labels_of(s, tags)) for s in sentences]
             setattr(data, split, labelled)
-    words = None if vectors is None else _words_of(vectors, data)
-    counted = {"encoding": reading.options.get("encoding"), "options": reading.options}
-    description = describe(data, vectors=words, **counted)
-    print(description)
+    found = "" if vectors is None else coverage_of(data, vectors)
+    description = describe(data, encoding=reading.options.get("encoding"))
+    print(f"{description}{found}")
     if plot is not None:
         note(f"Written to {plot_description(description, plot)}")
 
 
-def _words_of(vectors: str, corpus: Corpus) -> list[str]:
-    """The words of the file that may occur in the corpus."""
-    from keras_tagging.corpora.describe import word_forms
-    from keras_tagging.vectors import load_vectors
+def coverage_of(corpus: Corpus, vectors: str) -> str:
+    """The words of each split that have a vector; in normal form digits are 0."""
+    from keras_tagging.vectors import coverage, load_vectors
 
-    words = {w for _, part in corpus.splits() for s in part for w in s.tokens}
-    forms = {form for word in words for form in word_forms(word)}
-    return load_vectors(vectors, vocabulary=sorted(forms)).words
+    def normalise(word: str) -> str:
+        return re.sub(r"\d", "0", word.lower())
+
+    every = [sentence for _, sentences in corpus.splits() for sentence in sentences]
+    loaded = load_vectors(vectors, vocabulary=every, normalise=normalise)
+    return "".join(
+        f"\n\nWords with a vector, {split}\n{coverage(sentences, loaded, normalise)}"
+        for split, sentences in corpus.splits()
+    )

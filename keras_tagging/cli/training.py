@@ -159,7 +159,7 @@ def train_model(
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
-        refuse_one_label(data.train, data, source.reading.options)
+        refuse_one_label(data.train)
     start_program()
     from keras_tagging.models.files.run_folder import take_folds, train_run
     from keras_tagging.training import share_batches

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -18,14 +18,12 @@ from keras_tagging.corpora.problems import (
     suspicious,
     violations,
 )
-from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.utils.atomic import replacing
 
 MAX_EXAMPLES = 10
 PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
-MAX_MISSING = 10  # words without a vector to list
 MAX_LABELS = 40  # of a plot
 SHOWN = 3  # locations of a problem that the text lists
 
@@ -63,7 +61,6 @@ class Description:
         labels: for each split, the number of times that each label occurs.
         leakage: for each split and each earlier one, the share that both contain.
         trees: for each split with heads, the numbers of trees and of projective ones.
-        coverage: for each split, the share that has a vector; empty without vectors.
         damage: the kinds of wrongly encoded text that occur.
         remarks: further problems, one line each.
     """
@@ -78,7 +75,6 @@ class Description:
     labels: dict[str, Counter] = field(default_factory=dict)
     leakage: list[dict] = field(default_factory=list)
     trees: list[dict] = field(default_factory=list)
-    coverage: list[dict] = field(default_factory=list)
     damage: list[Problem] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -91,7 +87,6 @@ class Description:
             "Sentence lengths: so many % have no more tokens": self.lengths,
             "Sentences that two splits share": self.leakage,
             "Trees": self.trees,
-            "Words with a vector": self.coverage,
         }
         for title, rows in titled.items():
             if rows:
@@ -144,13 +139,7 @@ def _shown(value) -> str:
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
-def describe(
-    corpus: Corpus,
-    *,
-    vectors: Iterable[str] | None = None,
-    encoding: str | None = None,
-    options: Mapping[str, object] | None = None,
-) -> Description:
+def describe(corpus: Corpus, *, encoding: str | None = None) -> Description:
     """Count the contents of a corpus and look for problems in it.
 
     Problems are: labels that cannot follow each other (if all labels are chunk labels;
@@ -164,20 +153,16 @@ def describe(
     was read as Latin-1 or Windows-1252 ("Ã©"), U+FFFD, control characters, characters
     for private use, byte order marks inside the text and HTML entities.
 
-    A remark is made if all tokens have the same label, which cannot be learnt: it names
-    the column that looks like the labels.
+    A remark is made if all tokens have the same label, which cannot be learnt.
 
     Args:
         corpus: the corpus.
-        vectors: `WordVectors`, or the words that have a vector.
         encoding: the encoding of the corpus's files; by default UTF-8.
-        options: the options that the files were read with, to find that column.
     """
     scheme = scheme_of(corpus)
     rows = chain(_rows(corpus, scheme), lonely_tags(corpus), duplicates(corpus))
     tagged = [s for _, part in corpus.splits() for s in part if s.tags]
-    remarks = one_label(tagged, corpus, options), numbered(tagged)
-    words = getattr(vectors, "words", vectors)
+    remarks = one_label(tagged), numbered(tagged)
     return Description(
         name=corpus.name,
         format=corpus.format,
@@ -189,7 +174,6 @@ def describe(
         labels=label_counts(corpus),
         leakage=leakage(corpus),
         trees=trees(corpus),
-        coverage=[] if words is None else vector_coverage(corpus, words),
         damage=_collected(find_damage(corpus, encoding)),
         remarks=[*filter(None, remarks)],
     )
@@ -336,38 +320,6 @@ def trees(corpus: Corpus) -> list[dict]:
                     "the first": crossing[0] if crossing else None,
                 }
             )
-    return rows
-
-
-def word_forms(word: str) -> tuple[str, str, str]:
-    """A word in NFC; in lower case; in lower case with digits as 0."""
-    word = to_nfc(word)
-    lower = to_nfc(word.lower())
-    return word, lower, re.sub(r"\d", "0", lower)
-
-
-def vector_coverage(corpus: Corpus, words: Iterable[str]) -> list[dict]:
-    """The share of tokens and types with a vector, and frequent words without one.
-
-    Words are looked up as written, else in lower case, else with digits as 0 too.
-    """
-    with_vector = set(map(to_nfc, words))
-    kinds = ("as written", "lower case", "digits as 0", "missing")
-    rows = []
-    for split, sentences in corpus.splits():
-        tokens = Counter(token for sentence in sentences for token in sentence.tokens)
-        by_kind: dict[str, list[str]] = {kind: [] for kind in kinds}
-        for word in tokens:
-            has_vector = [form in with_vector for form in word_forms(word)]
-            by_kind[kinds[[*has_vector, True].index(True)]].append(word)
-        row = {"split": split}
-        for kind, names in by_kind.items():
-            count = sum(tokens[name] for name in names)
-            row[f"{kind}, tokens %"] = 100 * count / max(1, sum(tokens.values()))
-        row["missing, types %"] = 100 * len(by_kind["missing"]) / max(1, len(tokens))
-        missing = sorted(by_kind["missing"], key=lambda name: (-tokens[name], name))
-        row["most frequent of them"] = " ".join(missing[:MAX_MISSING])
-        rows.append(row)
     return rows
 
 

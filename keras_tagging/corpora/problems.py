@@ -2,14 +2,13 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from keras_tagging.data.lines import content, numbered_lines
-from keras_tagging.data.readers import read
-from keras_tagging.data.records import CorpusError, Malformed
+from keras_tagging.data.records import Malformed
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.metrics.chunks import is_consistent, may_follow
 
@@ -48,13 +47,6 @@ _KINDS = {
     "HTML entity": re.compile("&(?:[A-Za-z]{2,8}[0-9]?|#[0-9]{1,7}|#x[0-9A-Fa-f]+);"),
 }
 AROUND = 12  # characters to show on either side
-SENTENCES = 1000  # searched for the right column
-COLUMNS = 50
-# The names of these formats' columns in `tag=`
-FIELDS = {
-    "conllu": {"pos": "upos", "xpos": "xpos"},
-    "conllx": {"pos": "cpostag", "xpos": "postag"},
-}
 
 
 def suspicious(sentence: Sentence) -> Iterator[tuple[str, int | None, str]]:
@@ -210,20 +202,13 @@ def _in_file(file: str, encoding: str | None, has_comments: bool):
                     yield kind, where, what
 
 
-def refuse_one_label(
-    sentences: Sequence[Sentence],
-    corpus: Corpus | None = None,
-    options: Mapping[str, object] | None = None,
-) -> None:
+def refuse_one_label(sentences: Sequence[Sentence]) -> None:
     """Refuse training sentences that have one label for all their tokens.
-
-    Args:
-        sentences, corpus, options: as in `one_label`.
 
     Raises:
         ValueError: with the remark of `one_label`.
     """
-    if remark := one_label(sentences, corpus, options):
+    if remark := one_label(sentences):
         raise ValueError(remark)
 
 
@@ -239,39 +224,19 @@ def refuse_underived(corpus: Corpus) -> None:
             raise ValueError(f"{file}: has no derivations: give .auto files")
 
 
-def one_label(
-    sentences: Sequence[Sentence],
-    corpus: Corpus | None = None,
-    options: Mapping[str, object] | None = None,
-) -> str | None:
+def one_label(sentences: Sequence[Sentence]) -> str | None:
     """A remark on sentences that have one label for all their tokens, else None.
-
-    It names the column that looks like the labels, if there is one.
 
     Args:
         sentences: sentences with tags.
-        corpus: the corpus that they come from, if known.
-        options: the options that its files were read with.
     """
     labels = set(chain.from_iterable(sentence.tags for sentence in sentences))
     if len(labels) != 1:
         return None
-    count = sum(map(len, sentences))
-    whole = f"all {count:,} tokens have" if count > 1 else "the only token has"
-    where = None
-    files = list(chain.from_iterable(corpus.files.values())) if corpus else []
-    if files and corpus.format == "conll":
-        where = _likely_of_file(files[0], dict(options or {}))
-    elif likely := _likely(sentences[:SENTENCES]):
-        name, look = likely
-        field = FIELDS.get(corpus.format if corpus else "", {}).get(name)
-        remedy = f"pass tag='{field}'" if field else "make it the tags"
-        where = f"column {name!r} {look}: {remedy}"
-    where = where or (
-        "there is nothing to learn: check the format and the column of the labels "
-        "(tag_column=)"
+    return (
+        f"all tokens have the label {labels.pop()!r}, so that there is nothing to "
+        "learn: check the format and the column of the labels (tag_column=, tag=)"
     )
-    return f"{whole} the label {labels.pop()!r}; {where}"
 
 
 def numbered(sentences: Sequence[Sentence]) -> str | None:
@@ -289,41 +254,3 @@ def numbered(sentences: Sequence[Sentence]) -> str | None:
         "all labels are numbers: if they stand for names, as in a data set of Hugging "
         "Face, read that with data.from_dataset, and data.write keeps the names"
     )
-
-
-def _likely_of_file(path: str, options: dict) -> str | None:
-    """The remark on the likely column of a CoNLL file."""
-    options = {**options, "tag_column": None, "columns": {}}
-    options.pop("categories", None)
-    sentences = []
-    for index in range(COLUMNS):
-        if index == options.get("token_column", 0):
-            continue
-        options["columns"][str(index)] = index
-        try:
-            rows = read(path, "conll", errors="skip", skipped=[], **options)
-            sentences = list(islice(rows, SENTENCES))
-        except CorpusError:  # there are no more columns
-            break
-    if likely := _likely(sentences):
-        name, look = likely
-        return f"column {name} {look}: pass tag_column={name}"
-    return None
-
-
-def _likely(sentences: Sequence[Sentence]) -> tuple[str, str] | None:
-    """The last column with chunks, else with few values, and a word on its content."""
-    best = None
-    for name in sentences[0].columns if sentences else ():
-        if not all(name in sentence.columns for sentence in sentences):
-            continue
-        rows = [sentence.columns[name] for sentence in sentences]
-        values = set(chain.from_iterable(rows))
-        tagged = [Sentence(row, row) for row in rows]
-        if scheme := scheme_of(Corpus(tagged)):
-            best = name, f"looks like {scheme}", True
-        elif best is None or not best[-1]:
-            few = 2 <= len(values) <= sum(map(len, rows)) / 5
-            if few and not all(value.isdigit() for value in values):
-                best = name, f"has {len(values)} labels", False
-    return best[:2] if best else None

@@ -232,6 +232,7 @@ class TrainingBatches:
             :cite:`kiperwasser2016`: a word that occurs n times in these sentences
             becomes the unknown word with the probability alpha / (alpha + n), if that
             is greater.
+        embedding_dropout: the least probability with which any word becomes so.
         word_column: the column of `ids` with the word ids.
     """
 
@@ -246,6 +247,7 @@ class TrainingBatches:
         devices: int = 1,
         unknown_rate: float = 0.0,
         word_dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
         word_column: int | None = 0,
     ):
         self.sentences = sentences
@@ -257,9 +259,10 @@ class TrainingBatches:
         self.word_column = word_column
         self.epoch = 0
         self.word_rates = self.letter_rates = None
-        if (unknown_rate or word_dropout) and word_column is not None:
+        rates = unknown_rate, word_dropout, embedding_dropout
+        if any(rates) and word_column is not None:
             counts = np.bincount(sentences.ids[:, word_column])
-            self.word_rates = forgetting_rates(counts, unknown_rate, word_dropout)
+            self.word_rates = forgetting_rates(counts, *rates)
         if unknown_rate and sentences.letters is not None:
             counts = letter_counts(sentences)
             self.letter_rates = forgetting_rates(counts, unknown_rate)
@@ -307,12 +310,15 @@ class TrainingBatches:
         return float(self.sentences.lengths.sum() if weights is None else weights.sum())
 
 
-def forgetting_rates(counts, unknown_rate, word_dropout=0.0) -> np.ndarray:
+def forgetting_rates(
+    counts, unknown_rate, word_dropout=0.0, embedding_dropout=0.0
+) -> np.ndarray:
     """The probability with which each id becomes unknown: see `TrainingBatches`.
 
     Padding, and what does not occur, stay as they are.
     """
     rates = word_dropout / (word_dropout + np.maximum(counts, 1))
+    rates = np.maximum(rates, embedding_dropout)
     rates = np.where(counts == 1, np.maximum(rates, unknown_rate), rates)
     rates[:1] = 0.0
     return rates

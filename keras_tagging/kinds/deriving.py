@@ -21,7 +21,7 @@ from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import DependencyTree, agreement
 from keras_tagging.transitions.search import FORBIDDEN
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
-from keras_tagging.utils.checks import Checked, Level, Rule, checked, whole
+from keras_tagging.utils.checks import Checked, Level, Weight, checked, whole
 from keras_tagging.utils.limits import MODEL_STEPS
 
 OUTPUTS = {
@@ -214,7 +214,6 @@ CHART = Search(beta=0.01)
 CHARTED = 80
 #: the logit of a head inside of a fragment; that of any other word is 0
 INSIDE = 2.0
-HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 
 
 @dataclass(frozen=True)
@@ -228,7 +227,7 @@ class MoveSearch(Checked):
     """
 
     beam_width: Annotated[int, whole(1, MODEL_STEPS)]
-    head_weight: HeadWeight = 0.0  # as files have it that do not say so
+    head_weight: Weight = 0.0  # as files have it that do not say so
 
 
 class MoveDecoder:

@@ -18,7 +18,7 @@ class BiaffineHeads(keras.layers.Layer):
         h_0 = r \\
         s_{ij} &= (d_i U + u) \cdot h_j
 
-    Dozat & Manning (2017), Eq. 4 and 9, :cite:`dozat2017`. The softmax of a row are the
+    Dozat & Manning (2017), section 2.2, :cite:`dozat2017`. The softmax of a row are the
     probabilities of the word's heads, as the parser of Yoshikawa et al. (2017), section
     3.2, :cite:`yoshikawa2017`, adds them to those of its categories.
 

@@ -137,6 +137,13 @@ class KerasEngine:
     def reordered(self, x, rows):
         return ops.take(x, rows, axis=0)
 
+    def places(self, mask):
+        return ops.nonzero(mask)[0]
+
+    def put(self, x, rows, values):
+        values = ops.cast(values, x.dtype)
+        return ops.scatter_update(x, ops.expand_dims(rows, -1), values)
+
     def log_softmax(self, x):
         return ops.log_softmax(x)
 

@@ -211,23 +211,6 @@ def is_consistent(tags: Sequence[str], scheme: str) -> bool:
     return all(may_follow(before, after, scheme) for before, after in pairs)
 
 
-def chunk_scheme(sentences: Iterable[Sequence[str]]) -> str | None:
-    """The scheme in which the tags of all sentences are consistent.
-
-    Args:
-        sentences: the tags of each sentence, for instance of a training corpus.
-
-    Returns:
-        The first of "iob2", "iob1" and "iobes" that fits; None if none does, or if
-        the tags are not those of chunks.
-    """
-    sentences = [list(tags) for tags in sentences]
-    if not looks_like_chunks(tag for tags in sentences for tag in tags):
-        return None
-    scheme, inconsistent = nearest_scheme(sentences)
-    return None if inconsistent else scheme
-
-
 def nearest_scheme(sentences: Sequence[Sequence[str]]) -> tuple[str, int]:
     """The scheme that the fewest sentences break, and how many break it.
 
@@ -246,7 +229,7 @@ def scheme_of_names(tags: Iterable[str]) -> str:
     """The scheme that a tag inventory looks like.
 
     The names cannot always tell IOB1 from IOB2: IOB1 is assumed if a type has I but no
-    B. `chunk_scheme` looks at sentences, which do tell.
+    B. `nearest_scheme` looks at sentences, which do tell.
 
     Raises:
         ValueError: if the tags are not those of chunks, or are IOE1 or IOE2.

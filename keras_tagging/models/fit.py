@@ -292,6 +292,7 @@ class TrainedOnSentences(SentenceCalls):
     def batching(self, fitting) -> dict[str, object]:
         """The keywords that all kinds of batches have."""
         names = ("batch_size", "token_budget", "unknown_rate", "word_dropout")
+        names += ("embedding_dropout",)
         devices = training.devices_of_batches()
         shapes = {"multiple": self.length_multiple, "devices": devices}
         chosen = {name: getattr(fitting, name) for name in names}

@@ -383,6 +383,16 @@ class OnnxEngine:
             for name, x in zip(names, before, strict=True)
         ]
 
+    def places(self, mask):
+        rows = self.xp.squeeze(self.xp.node("NonZero", mask, dtype="int64"), 0)
+        rows.shape = (None,)
+        return rows
+
+    def put(self, x, rows, values):
+        xp = self.xp
+        values = xp.cast(values, x.dtype)
+        return xp.scatter_update(x, xp.expand_dims(rows, 1), values)
+
     def log_softmax(self, x):
         return self.xp.node("LogSoftmax", x, axis=-1)
 

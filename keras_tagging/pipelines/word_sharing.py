@@ -28,14 +28,15 @@ from keras_tagging.utils.stored import sha256_of
 MOST_CHANGED = 0.5
 
 
-def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
-    """By feature, the parts that read the same words: two or more.
+def shared_parts(parts: Mapping[str, object], least: int = 2) -> dict[str, list[str]]:
+    """By feature, the parts that read the same words: so many or more.
 
     Their vectors are the same to the last bit, but for those that training has changed,
     or their classes are. Of several such groups it is the largest.
 
     Args:
         parts: models by name.
+        least: a number of parts.
     """
     shared = {}
     for feature in INPUTS if len(parts) <= limits.SHARING_PARTS else ():
@@ -43,11 +44,11 @@ def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
         for name, model in parts.items():
             if (digest := _digest(model, feature)) is not None:
                 groups.setdefault(digest, []).append(name)
-        several = [names for names in groups.values() if len(names) > 1]
+        several = [names for names in groups.values() if len(names) >= least]
         if feature == VECTOR:
             several = [_alike(names, parts) for names in several]
         largest = max(several, key=len, default=[])
-        if len(largest) > 1:
+        if len(largest) >= least:
             shared[feature] = largest
     return shared
 
@@ -151,7 +152,9 @@ def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
     import keras
 
     # other backends export in another process, with a model of its own
-    shared = shared_parts(parts) if keras.backend.backend() == "tensorflow" else {}
+    on_tensorflow = keras.backend.backend() == "tensorflow"
+    # tokens are looked up faster beside a file than in it, also those of a single part
+    shared = shared_parts(parts, least=1) if on_tensorflow else {}
     if not shared:
         for name in (WORDS, WORD_FORMS):
             (folder / name).unlink(missing_ok=True)

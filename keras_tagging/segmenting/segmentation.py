@@ -46,7 +46,8 @@ class WindowBatches:
         seed: seed of the windows, their order, and of unknown characters.
         batch_size: windows in a batch.
         token_budget: symbols in a batch, if `batch_size` is None.
-        multiple, unknown_rate, word_dropout: as in `TrainingBatches`, for characters.
+        multiple, unknown_rate, word_dropout, embedding_dropout: as in
+            `TrainingBatches`, for characters.
         devices: above 1, rows of padding make each batch divisible by it.
     """
 
@@ -64,6 +65,7 @@ class WindowBatches:
         devices: int = 1,
         unknown_rate: float = 0.0,
         word_dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
     ):
         self.ids, self.targets = ids, targets
         self.devices = devices
@@ -77,9 +79,10 @@ class WindowBatches:
         self.seed = seed
         self.epoch = 0
         self.rates = None
-        if unknown_rate or word_dropout:
+        rates = unknown_rate, word_dropout, embedding_dropout
+        if any(rates):
             counts = np.bincount(ids[:, 0])
-            self.rates = forgetting_rates(counts, unknown_rate, word_dropout)
+            self.rates = forgetting_rates(counts, *rates)
 
     def __len__(self) -> int:
         return self.passes * self._of_a_pass

@@ -44,6 +44,8 @@ class FitSettings(Checked):
         unknown_rate: probability with which a word seen once becomes unknown.
         word_dropout: alpha; a word seen n times becomes unknown with the probability
             alpha / (alpha + n) (Kiperwasser & Goldberg 2016, section 4), 0.25 there.
+        embedding_dropout: probability with which any word becomes unknown, whatever its
+            frequency; its pretrained vector stays.
         decay: "linear" (the learning rate falls to 0 over the epochs),
             "warmup-stable-decay" (it changes with each batch: `WarmupStableDecay`),
             "halve" (it is halved when the development error hardly changes:
@@ -57,5 +59,6 @@ class FitSettings(Checked):
     epochs: NonNegative = 10
     unknown_rate: Share = 0.0
     word_dropout: Rate = 0.0
+    embedding_dropout: Share = 0.0
     decay: Literal["linear", "warmup-stable-decay", "halve"] | None = None
     l2: Rate = 0.0

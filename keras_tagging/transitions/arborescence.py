@@ -45,34 +45,33 @@ def best_heads(engine, scores, lengths):
     scores = xp.where(nothing, np.float32(0), scores)
     scores = xp.clip(scores, -LARGEST, LARGEST)
     # a row for ROOT, which has no head
-    scores = xp.concatenate([xp.zeros_like(scores[:, :1]), scores], 1)
+    scores = xp.pad(scores, [(0, 0), (1, 0), (0, 0)])
     places = xp.reshape(xp.arange(nodes, dtype="int32"), (1, -1))
     words = (places > 0) & (places <= xp.expand_dims(lengths, 1))
     heads = _best(_arcs(xp, places, words), scores * 0, scores, xp)[-1]
     jump, _ = _orbits(xp, xp.where(words, heads, 0), nodes)
-    roots = xp.sum(xp.where(words & (heads == 0), 1, 0), 1)
-    is_tree = (xp.max(jump, 1) == 0) & (roots <= 1)
-    if xp is np:  # most sentences have trees
-        rows = np.flatnonzero(~is_tree)
-        most = nodes if len(rows) else 0
-        heads[rows] = _searched(engine, scores[rows], places, words[rows], nodes, most)
-    else:
-        most = xp.where(xp.any(~is_tree), nodes, 0)
-        searched = _searched(engine, scores, places, words, nodes, most)
-        heads = xp.where(xp.expand_dims(is_tree, 1), heads, searched)
+    wrong = (xp.max(jump, 1) > 0) | _has_roots(xp, heads, words)
+    # a tree with several roots that is better than any with one is seldom
+    for rank in (0, -1):
+        rows = engine.places(wrong)
+        most = xp.where(xp.shape(rows)[0] > 0, nodes, 0)
+        chosen = (xp.take(x, rows, axis=0) for x in (scores, words))
+        trees = _searched(engine, *chosen, places, nodes, most, np.float32(rank))
+        heads = engine.put(heads, rows, trees)
+        wrong = _has_roots(xp, heads, words)
     return xp.where(words, heads, -1)[:, 1:]
 
 
-def _searched(engine, scores, places, words, nodes, most):
+def _searched(engine, scores, words, places, nodes, most, rank):
     """The heads of all nodes, by at most so many rounds of contraction.
 
-    A tree with two roots is worse than any with one, whatever its score: an arc from
-    ROOT has the rank -1, others 0, and ranks are compared before scores.
+    An arc from ROOT has this rank, others 0, and ranks are compared before scores: with
+    -1, a tree with two roots is worse than any with one, whatever its score.
     """
     xp = engine.xp
     is_arc = _arcs(xp, places, words)
     from_root = xp.expand_dims(places, 1) == 0
-    ranks = xp.where(from_root, np.float32(-1), np.float32(0)) + xp.zeros_like(scores)
+    ranks = xp.where(from_root, rank, np.float32(0)) + xp.zeros_like(scores)
     group = xp.where(words, places, 0)
     rounds = xp.zeros_like(scores, dtype="int32") - 1
 
@@ -118,6 +117,11 @@ def _searched(engine, scores, places, words, nodes, most):
 
     values = [group * 0 - 1, groups, chosen]
     return engine.loop(expand, values, most, [shapes[0], *shapes[3:]])[0]
+
+
+def _has_roots(xp, heads, words):
+    """Whether more than one word of a sentence has the head ROOT, `(batch,)`."""
+    return xp.sum(xp.where(words & (heads == 0), 1, 0), 1) > 1
 
 
 def _arcs(xp, places, words):

@@ -45,6 +45,16 @@ class NumPy:
         """As many of the rows of x as there are, in another order."""
         return x[rows]
 
+    def places(self, mask):
+        """Where a mask `(rows,)` is True."""
+        return np.flatnonzero(mask)
+
+    def put(self, x, rows, values):
+        """x with other values in these rows."""
+        x = x.copy()
+        x[rows] = values
+        return x
+
     def log_softmax(self, x):
         """The logarithm of the softmax over the last axis."""
         x = x - x.max(-1, keepdims=True)

@@ -55,6 +55,7 @@ PartsOrNone = Annotated[int, whole(0, limits.MODEL_PARTS)]
 #: the number of hypotheses, or of steps back in time
 Steps = Annotated[int, whole(1, limits.MODEL_STEPS)]
 Rate = Annotated[float, Rule(lambda x: 0 <= x < float("inf"), "0 or more")]
+Weight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 Level = Annotated[float, Rule(lambda x: 0 < x <= 1, "above 0, up to 1")]
 Share = Annotated[float, Rule(lambda x: 0 <= x < 1, "from 0, below 1")]
 Window = Annotated[

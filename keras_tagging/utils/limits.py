@@ -60,8 +60,6 @@ RULE_TABLE = 1 << 24
 # that. Treebanks expand 5 times from gzip and 20 times from xz.
 EXPANDED_BYTES = 1 << 26
 EXPANSION = 250
-# Memory for decompressing xz, in bytes; the highest level, `xz -9`, needs 65 MiB.
-XZ_MEMORY = 1 << 28
 
 # Word vectors
 

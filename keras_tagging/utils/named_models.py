@@ -6,10 +6,9 @@ saved model, and `card.json`, which tells its licence and its figures. There may
 `onnx/`, the same model for ONNX Runtime.
 """
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,12 +29,12 @@ class NamedModel:
     Args:
         name: as :func:`keras_tagging.load` takes it.
         version: of its distribution.
-        package: the folder of its package; else why there is none.
+        package: the name of its package.
     """
 
     name: str
     version: str
-    package: Path | str
+    package: str
 
     @property
     def folder(self) -> Path:
@@ -65,11 +64,15 @@ class NamedModel:
             return None
         return self._package / "onnx"
 
-    @property
+    @cached_property
     def _package(self) -> Path:
-        if isinstance(self.package, str):
-            raise ValueError(f"the model {self.name!r}: {self.package}")
-        return self.package
+        # that of a package inside of another one would run code of the latter
+        spec = None if "." in self.package else find_spec(self.package)
+        places = list(spec.submodule_search_locations or ()) if spec else []
+        if not places:
+            gone = f"its package {self.package} is gone: {REMEDY}"
+            raise ValueError(f"the model {self.name!r}: {gone}")
+        return Path(places[0])
 
     @cached_property
     def card(self) -> dict:
@@ -95,41 +98,19 @@ def installed_models(group: str = GROUP) -> dict[str, NamedModel]:
     Args:
         group: of the entry points; word vectors have another one.
     """
-    entries: dict[str, list[EntryPoint]] = {}
+    models = {}
     for entry in entry_points(group=group):
-        entries.setdefault(entry.name, []).append(entry)
-    return {name: _model(name, entries[name]) for name in sorted(entries)}
+        version = entry.dist.version if entry.dist else "-"
+        models[entry.name] = NamedModel(entry.name, version, entry.value)
+    return dict(sorted(models.items()))
 
 
-def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
-    entry, *others = entries
-    if others:
-        dists = sorted(e.dist.name if e.dist else e.value for e in entries)
-        clash = f"{' and '.join(dists)} offer the same name: uninstall all but one"
-        return NamedModel(name, "-", clash)
+def is_distribution(folder: Path) -> bool:
+    """Whether a folder is that of a model's distribution, such as ./models/en."""
     try:
-        spec = None if "." in entry.value else find_spec(entry.value)
-    except ValueError as error:  # of `find_spec` too, for __main__ and the like
-        return NamedModel(name, "-", str(error))
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    version = entry.dist.version if entry.dist else "-"
-    gone = f"its package {entry.value} is gone: {REMEDY}"
-    return NamedModel(name, version, Path(places[0]) if places else gone)
-
-
-def offered_by(folder: Path) -> str | None:
-    """The model of a distribution that is a folder, such as ./models/en, not installed.
-
-    Returns:
-        Its name; None for another folder, and where there is none.
-    """
-    try:
-        with (folder / "pyproject.toml").open("rb") as stream:
-            content = stream.read(limits.CARD_BYTES).decode()
-        names = tomllib.loads(content)["project"]["entry-points"][GROUP]
-        return next(iter(names))
-    except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError):
-        return None
+        return f'"{GROUP}"' in (folder / "pyproject.toml").read_text("utf-8")
+    except (OSError, ValueError):
+        return False
 
 
 def find_model(model: str | Path, *, to_run: bool = False) -> Path:
@@ -147,7 +128,7 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
             its distribution.
     """
     path = Path(model)
-    is_package = offered_by(path) is not None
+    is_package = is_distribution(path)
     if not is_package and (path.exists() or path.suffix or len(path.parts) != 1):
         return path
     models = installed_models()
@@ -155,9 +136,9 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
         return (to_run and installed.onnx) or installed.folder
     clone = Path(__file__).parents[2]
     for folder in (path, Path("models", model), clone / "models" / model):
-        if (offers := offered_by(folder)) is not None:
+        if is_distribution(folder):
             shown = folder if folder.is_absolute() else f"./{folder}"
-            remedy = f"pip install {shown}, then name {offers}"
+            remedy = f"pip install {shown}, then name {folder.resolve().name}"
             raise ValueError(f"{model}: a distribution: {remedy}")
     near = nearest(model, models)
     hint = f"; did you mean {near!r}?" if near else ""

@@ -86,10 +86,10 @@ def test_vectors_and_plot(program, pets, tmp_path):
     args = ["--vectors", tmp_path / "v.txt", "--plot", tmp_path / "labels.svg"]
     code, out, err = program("describe", "pets", *args)
     assert code == 0
-    table = out.split("Words with a vector\n")[1].split("\n\n")[0]
-    for line in table.splitlines()[1:]:
-        assert line.split()[1:6] == ["33.3", "0.0", "0.0", "66.7", "66.7"]
-        assert line.split()[6:] == ["cat", "sleeps"]
+    _, *tables = out.split("\n\nWords with a vector, ")
+    assert [table.split("\n")[0] for table in tables] == ["train", "test"]
+    for table in tables:
+        assert "missing     2      66.7%" in table and "missing: cat, sleeps" in table
     assert err.endswith(f"Written to {tmp_path / 'labels.svg'}\n")
     assert "<svg" in (tmp_path / "labels.svg").read_text()
 

@@ -99,10 +99,7 @@ def test_options_reach_the_reader(program, tmp_path):
     _, out, _ = program("describe", path, *args, "--option", "tag_column=1")
     assert int(out.split("\n")[3].split()[5]) == 3
     _, out, _ = program("describe", path, *args)
-    assert "all 3 tokens have the label '1'; there is nothing to learn" in out
-    path.write_text("a,B-X,O\nb,I-X,O\n\nc,B-X,O\nd,O,O\n")
-    _, out, _ = program("describe", path, *args)
-    assert "column 1 looks like IOB2: pass tag_column=1" in out
+    assert "all tokens have the label '1', so that there is nothing to learn" in out
 
 
 @pytest.fixture(scope="module")

@@ -189,28 +189,6 @@ def test_trees():
     assert describe(Corpus([tagged("a/A")])).trees == []
 
 
-def test_coverage_by_vectors():
-    words = ["Paris", "the", "0000", "caf\u00e9", "Unused"]
-    train = [Sentence("Paris The 1984 the cafe\u0301 PARIS zzz zzz yy xx".split())]
-    [row] = describe(Corpus(train), vectors=words).coverage
-    assert row == {
-        "split": "train",
-        "as written, tokens %": 30.0,  # Paris the café
-        "lower case, tokens %": 10.0,  # The
-        "digits as 0, tokens %": 10.0,  # 1984
-        "missing, tokens %": 50.0,
-        "missing, types %": 100 * 4 / 9,
-        "most frequent of them": "zzz PARIS xx yy",
-    }
-    assert describe(Corpus(train)).coverage == []
-
-    class Vectors:
-        def __init__(self, words):
-            self.words = words
-
-    assert describe(Corpus(train), vectors=Vectors(words)).coverage == [row]
-
-
 def test_damage_with_file_and_line(tmp_path):
     path = tmp_path / "train.conll"
     path.write_bytes(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keras_tagging import Sentence, load_corpus
+from keras_tagging import Sentence
 from keras_tagging.corpora.problems import damage, refuse_one_label
 
 MOJIBAKE = "UTF-8 read as Latin-1"
@@ -71,54 +71,8 @@ def test_what_is_shown():
 
 # One label
 
-CHUNKS = "They B-NP O\nleft O O\n\nThe B-NP O\nold I-NP O\ndogs I-NP O\nbark O O\n"
 
-
-def told(*args):
-    with pytest.raises(ValueError) as caught:
-        refuse_one_label(*args)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-def read(tmp_path, text, **options):
-    (tmp_path / "train.conll").write_text(text)
-    return load_corpus(tmp_path / "train.conll", "conll", **options)
-
-
-def test_the_column_of_a_file_is_named(tmp_path):
-    corpus = read(tmp_path, CHUNKS)
-    end = "column 1 looks like IOB2: pass tag_column=1"
-    assert told(corpus.train, corpus) == f"all 6 tokens have the label 'O'; {end}"
-    corpus = read(tmp_path, CHUNKS.replace(" ", "\t"), separator="\t")
-    assert told(corpus.train, corpus, {"separator": "\t"}).endswith(end)
-    iob1 = CHUNKS.replace("B-NP", "I-NP")
-    corpus = read(tmp_path, iob1)
-    assert told(corpus.train, corpus).endswith("IOB1: pass tag_column=1")
-
-
-def test_a_column_of_parts_of_speech_is_named(tmp_path):
-    rows = [f"{i} word{i % 20} {'NVD'[i % 3]} {i % 7} _" for i in range(60)]
-    corpus = read(tmp_path, "\n".join(rows) + "\n", token_column=1)
-    found = told(corpus.train, corpus, {"token_column": 1})
-    assert found.endswith("label '_'; column 2 has 3 labels: pass tag_column=2")
-    # chunks come before them
-    corpus = read(tmp_path, "".join(f"w{i} B-X {'NV'[i % 2]} O\n" for i in range(30)))
-    assert "column 1 looks like IOB2" in told(corpus.train, corpus)
-    # and a file whose other columns are nothing
-    corpus = read(tmp_path, "".join(f"w{i} {i} O\n" for i in range(30)))
-    assert "nothing to learn" in told(corpus.train, corpus)
-
-
-def test_the_columns_of_sentences_are_looked_at(tmp_path):
-    pos = ["N", "V", "N", "V", "N"]
-    columns = {"xpos": pos * 2, "lemma": [str(i) + "x" for i in range(10)]}
-    sentences = [Sentence(list("abcdefghij"), ["_"] * 10, columns)]
-    found = told(sentences)
-    assert found.endswith("label '_'; column 'xpos' has 2 labels: make it the tags")
-    row = "{0}\tw{0}\tl{0}\tX\t{1}\t_\t{2}\td\t_\t_\n"
-    text = "".join(row.format(i, "NV"[i % 2], i - 1) for i in range(1, 13))
-    (tmp_path / "train.conllu").write_text(text + "\n")
-    corpus = load_corpus(tmp_path / "train.conllu")
-    found = told(corpus.train, corpus)
-    assert found.endswith("label 'X'; column 'xpos' has 2 labels: pass tag='xpos'")
+def test_one_label_is_nothing_to_learn():
+    refuse_one_label([Sentence(["a", "b"], ["X", "Y"])])
+    with pytest.raises(ValueError, match="have the label 'X', .*column of the labels"):
+        refuse_one_label([Sentence(["a", "b"], ["X", "X"]), Sentence(["c"], ["X"])])

@@ -108,28 +108,13 @@ IDENTIFIED = "".join(f"s{i // 5}\tw{i % 7}\tN\n" for i in range(300))
 @pytest.mark.parametrize("comment", ["", "# a comment\n"])
 def test_sentences_that_a_column_numbers(comment):
     for text in (IDENTIFIED, IDENTIFIED.replace("s", ""), IDENTIFIED + "\n\n"):
-        told = refusal(comment + text, "conll", token_column=1)
-        assert "no blank line ends a sentence, but column 1 seems to number" in told
-        assert told.endswith("; pass sentence_column=0")
         options = {"token_column": 1, "sentence_column": 0}
         found = read_all(comment + text, "conll", **options)
         assert [len(sentence) for sentence in found] == [5] * 60
         assert found[1].tokens == ["w5", "w6", "w0", "w1", "w2"]
 
 
-def test_columns_that_seem_to_number_sentences():
-    # one of several blocks, each a document; and values that come again
-    text = IDENTIFIED + "\n" + IDENTIFIED
-    assert [len(s) for s in read_all(text, "conll", token_column=1)] == [300, 300]
-    again = "".join(f"w{i}\tX{i // 5 % 10}\tN\n" for i in range(300))
-    assert len(read_all(again, "conll")) == 1
-    assert len(read_all("1\n1\n1\n2\n2\n2\n3\n3\n3\n", "tokens")) == 1
-    assert len(read_all("The\t1\tD\n" * 9 + "dog\t2\tN\n" * 9, "conll")) == 1
-
-
 def test_the_column_of_sentences_is_there():
-    told = refusal(IDENTIFIED, "conll")
-    assert "; pass sentence_column=0 and token_column=" in told
     told = refusal(IDENTIFIED, "conll", sentence_column=0)
     assert "is the column of the words; pass token_column= with theirs" in told
     assert "sentence_column=3, but the rows have 3 columns" in refusal(

@@ -270,18 +270,20 @@ def test_a_damaged_gzip_file(tmp_path):
     text = RENDER["conll"](SMALL).encode()
     content = gzip.compress(text, mtime=0)
     path = tmp_path / "corpus.gz"
-    end = "cannot be read: its compressed data is damaged; copy or download it again"
-    cases = [(text, "is not compressed as its name says; rename it")]
-    cases.append((content[:-9], "cannot be read: it ends too early; check that it is"))
+    end = "cannot be read: its compressed data is damaged, or its name is wrong; copy"
+    cases = [
+        (text, end),
+        (content[:-9], "cannot be read: Compressed file ended before"),
+    ]
     for place in (len(content) // 2, -6):  # in the text; in its checksum
         damaged = bytearray(content)
         damaged[place] ^= 0xFF
-        cases.append((damaged, f"{end}$"))
+        cases.append((damaged, end))
     for data, message in cases:
         path.write_bytes(data)
         with pytest.raises(CorpusError, match=f"^{path}: {message}"):
             list(read(path, "conll"))
-    with gzip.open(path) as stream, pytest.raises(CorpusError, match=rf":\d+: {end}$"):
+    with gzip.open(path) as stream, pytest.raises(CorpusError, match=rf":\d+: {end}"):
         list(read(stream, "conll"))
 
 

@@ -7,9 +7,9 @@ import pytest
 from keras_tagging.metrics import (
     CHUNK_SCHEMES,
     allowed_transitions,
-    chunk_scheme,
     chunks,
     is_consistent,
+    nearest_scheme,
 )
 from keras_tagging.metrics.chunks import may_follow
 
@@ -100,20 +100,18 @@ def test_other_tags_are_refused(tags):
 
 @pytest.mark.parametrize("scheme", CHUNK_SCHEMES)
 def test_scheme_of_sentences(scheme):
-    assert chunk_scheme(written(scheme)) == scheme
+    assert nearest_scheme(written(scheme)) == (scheme, 0)
 
 
 @pytest.mark.parametrize(
-    "sentences, scheme",
+    "sentences, scheme, broken",
     [
-        (["B-X I-X", "O", ""], "iob2"),
-        (["B-X I-X", "O I-X"], None),  # neither: B begins, and I begins
-        (["I-X B-X", "O I-X"], "iob1"),
-        (["O", ""], None),
-        (["N V"], None),
-        (["B-X"], "iob2"),
-        (["B-X E-X", "B-X"], None),
+        (["B-X I-X", "O", ""], "iob2", 0),
+        (["B-X I-X", "O I-X"], "iob2", 1),  # neither: B begins, and I begins
+        (["I-X B-X", "O I-X"], "iob1", 0),
+        (["B-X"], "iob2", 0),
+        (["B-X E-X", "B-X"], "iob2", 1),
     ],
 )
-def test_scheme_of_few_sentences(sentences, scheme):
-    assert chunk_scheme(tags.split() for tags in sentences) == scheme
+def test_scheme_of_few_sentences(sentences, scheme, broken):
+    assert nearest_scheme([tags.split() for tags in sentences]) == (scheme, broken)

@@ -92,7 +92,7 @@ def test_the_folder_of_a_distribution_names_its_model(site, tmp_path, monkeypatc
     folder.mkdir(parents=True)
     described = folder / "pyproject.toml"
     described.write_text(f'[project.entry-points."{named_models.GROUP}"]\nown = "x"')
-    match = r"other: a distribution: pip install .*/models/other, then name own$"
+    match = r"other: a distribution: pip install .*/models/other, then name other$"
     for load in (keras_tagging.load, runtime.load, find_model):
         for given in ("models/other", folder):
             with pytest.raises(ValueError, match=match):

@@ -150,14 +150,25 @@ def test_the_forms_of_a_text_are_made_once_for_all_parts(exported, monkeypatch):
     assert asked == [["bé"], ["Aé", "zé"]]
 
 
-def test_an_export_without_shared_words_has_no_files_of_them(
-    models, exported, tmp_path
-):
+def test_an_export_without_vectors_and_classes_has_no_files_of_them(exported, tmp_path):
     folder = shutil.copytree(exported, tmp_path / "again")
-    Pipeline(tagger=models["tagger"]).export(folder, format="onnx")
+    bare = keras_tagging.build("bigru", **TINY | WORDS_ONLY | {"seed": 1})
+    bare.adapt(TRAIN)
+    Pipeline(tagger=bare).export(folder, format="onnx")
     assert {path.name for path in folder.iterdir()} == {"pipeline.json", "tagger.onnx"}
     content = content_of(folder)
     assert content["format"] == 2 and "words" not in content
+
+
+def test_the_words_of_a_single_part_are_looked_up_beside_its_file(models, tmp_path):
+    pipeline = Pipeline(tagger=models["names"])
+    pipeline.export(tmp_path, format="onnx")
+    file = runtime.load(tmp_path).tagger
+    assert "tokens" not in {value.name for value in file.session.get_inputs()}
+    for rows, others in zip(
+        file.predict(TEXT), models["names"].predict(TEXT), strict=True
+    ):
+        np.testing.assert_allclose(rows, others, atol=1e-5)
 
 
 def index_of(words):

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import chain
 
 from keras_tagging.data.formats.brackets import Notation, category_at
 from keras_tagging.data.records import (
@@ -153,11 +153,9 @@ def conll(
             rows.append((number, line))
         return rows
 
-    if sentence_column is None:
-        records = _blocks(lines, split, width, token_column)
-    else:
-        records = blocks(_separated(lines, split, width, sentence_column))
-    yield from parse_each(records, parse)
+    if sentence_column is not None:
+        lines = _separated(lines, split, width, sentence_column)
+    yield from parse_each(blocks(lines), parse)
 
 
 def _check_indices(indices: dict[str, int | None], width: int) -> None:
@@ -169,27 +167,6 @@ def _check_indices(indices: dict[str, int | None], width: int) -> None:
     if column is not None and column % width == indices["token_column"] % width:
         what = f"sentence_column={column} is the column of the words"
         raise Malformed(1, what, "pass token_column= with theirs, from 0")
-
-
-def _blocks(lines, split, width: int, words: int) -> Iterator[list[Line]]:
-    """The blocks; one is refused that is the whole file and numbers its sentences."""
-    every = blocks(lines)
-    first = list(islice(every, 1))
-    rows = [
-        split(line) for block in first for _, line in block if isinstance(line, str)
-    ]
-    column = None
-    if width > 1:
-        column = identifying_column([row for row in rows if len(row) == width])
-    if column is not None:
-        first += islice(every, 1)
-        if len(first) == 1:
-            what = f"no blank line ends a sentence, but column {column + 1} seems to"
-            remedy = f"pass sentence_column={column}"
-            if column == words:
-                remedy += " and token_column="
-            raise Malformed(first[0][0][0], f"{what} number them", remedy)
-    yield from chain(first, every)
 
 
 def _separated(lines, split, width: int, column: int) -> Iterator[Line]:
@@ -276,9 +253,6 @@ def tokens(
 
 # between columns of other programs, where the rows have neither tabs nor blanks
 _SEPARATORS = ",;|"
-_DIGIT = re.compile("[0-9]")
-#: rows of a sentence, for each of its identifiers: fewer may be anything
-_REPEATED = 3
 
 
 def other_separator(rows: Sequence[str]) -> str | None:
@@ -301,26 +275,6 @@ def are_positions(values: Sequence[str]) -> bool:
             return False
         expected = {"1", str(int(value) + 1)}
     return "2" in values
-
-
-def identifying_column(rows: Sequence[Sequence[str]]) -> int | None:
-    """The first column that seems to number the sentences of a block.
-
-    Its values have digits, each stands in rows that follow each other, and there are
-    three or more of them, each in three rows on average.
-
-    Args:
-        rows: the cells of each row, all of the same number.
-    """
-    for index, column in enumerate(zip(*rows, strict=True)):
-        runs = [value for value, _ in groupby(column)]
-        if (
-            3 <= len(runs) <= len(column) // _REPEATED
-            and len(set(runs)) == len(runs)
-            and all(map(_DIGIT.search, runs))
-        ):
-            return index
-    return None
 
 
 def text(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:

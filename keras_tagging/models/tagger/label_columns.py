@@ -47,7 +47,7 @@ def columns_to_learn(
         labels = count_vocabulary(counts, least)
         if len(counts) < 2 or not labels:
             if name is None:
-                refuse_one_label(sentences)  # it names the column that has labels
+                refuse_one_label(sentences)
             has = f"the labels {some(counts)}" if counts else "no tokens"
             raise ValueError(
                 f"nothing to learn in the column {name or 'tags'!r}: the training "
