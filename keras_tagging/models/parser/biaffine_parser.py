@@ -11,6 +11,7 @@ from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.joint import OUTPUTS, Joint
 from keras_tagging.layers.transition_scorer import KerasEngine
+from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.tagger import decoding
@@ -182,7 +183,7 @@ class BiaffineParser(Parsed, Tagger):
     def token_weights(self, sentences, sample_weight, class_weight):
         if class_weight:
             raise ValueError("class_weight is for a tagger of one column")
-        return super().token_weights(sentences, sample_weight, class_weight)
+        return weights_of_tokens(sentences, sample_weight)
 
     @property
     def learnt_columns(self):
