@@ -244,7 +244,7 @@ def tree_graph(xp: Arrays, model, top_k: int):
 
 def biaffine_graph(xp: Arrays, model, top_k: int):
     """The graph of a biaffine parser: see `models.export`."""
-    ranked = ranked_switch(xp, model)
+    ranked = ranked_switch(xp, model) if model.label_columns else None
 
     def answer(request):
         outputs, tracer = outputs_of(request, model), Tracer(xp, LAYERS)

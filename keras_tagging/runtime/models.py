@@ -267,7 +267,8 @@ class OnnxBiaffineParser(Joint, OnnxTagger):
 
     def __init__(self, session, described, threads=1):
         super().__init__(session, described, threads)
-        self._inventories["deprels"] = frozenset(described["labels"])
+        self.labels = described["labels"]
+        self._inventories["deprels"] = frozenset(self.labels)
 
     @classmethod
     def lists(cls, described):

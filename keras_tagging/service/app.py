@@ -99,11 +99,13 @@ class Service:
         get("/health", "Live and ready, and with what.", self._health, dict)
         get("/metrics", "Counters for Prometheus.", self._counted, str, "text/plain")
         get("/openapi.json", "This document.", self._document, dict)
+        routes = {}  # two kinds of parsers have the same
         for kind in kinds.registered().values():
             if kind.route is not None:
-                answer = partial(self._annotate, kind.route)
-                types = schemas.TYPES[kind.reads]
-                post(f"/{kind.route}", f"Ask a {kind.name}.", answer, *types)
+                routes.setdefault(kind.route, kind)
+        for route, kind in routes.items():
+            answer, types = partial(self._annotate, route), schemas.TYPES[kind.reads]
+            post(f"/{route}", f"Ask a {kind.name}.", answer, *types)
         about = {"name": "keras-tagging", "version": version("keras-tagging")}
         about["extensions"] = []
         get("/v2", "The service.", lambda _: JSONResponse(about), dict)

@@ -243,6 +243,27 @@ def test_a_single_model_annotates(trained, program):
     assert [line.count("\t") for line in printed.split("\n")[4:7]] == [9] * 3
 
 
+def test_the_parser_alone(trained, treebank, program, failing, tmp_path):
+    """Other commands take it, and `parse` writes all of its columns."""
+    run, path = trained[0] / "parser", treebank / "x-ud-dev.conllu"
+    code, parsed, _ = program("parse", run, path)
+    assert code == 0
+    assert parsed == program("annotate", run, path, "--input", "conllu")[1]
+    _, parsed, _ = program("parse", run, stdin="A cat .\n")
+    _, annotated, _ = program("annotate", run, stdin="A cat .\n")
+    rows = [x.split("\t") for x in parsed.splitlines() + annotated.splitlines()]
+    rows = [row[:8] for row in rows if len(row) == 10]
+    assert len(rows) == 6 and rows[:3] == rows[3:]
+    assert f"biaffine-parser: keras-tagging parse {run}\n" in failing("tag", run)
+    assert "without a --beam-width" in failing("parse", run, "--beam-width", 2)
+    corpus = ["--corpus", treebank, "--split", "dev"]
+    _, text, _ = program("analyse", run, *corpus, "--out", tmp_path / "x.html")
+    assert [line.split()[0] for line in text.splitlines()[1:3]] == ["uas", "las"]
+    for figure in ("las", "upos_accuracy"):
+        _, text, _ = program("compare", run, run, *corpus, "--figure", figure)
+        assert text.startswith(f"{figure} ") and "difference +0.00" in text
+
+
 def test_what_annotate_refuses(trained, failing, tmp_path):
     error = failing("annotate", trained[0], "--output", "spans", stdin="a")
     assert "no tagger with chunk tags" in error

@@ -11,7 +11,7 @@ import pytest
 import requests
 from conftest import TINY, made_once, randomize
 from models.columns import columned
-from models.parsers import random_parser
+from models.parsers import TRAIN, random_parser
 from onnx_files.odd import tagger
 from treebanks import TINY as SEGMENTER
 from treebanks import sentences_of
@@ -25,9 +25,12 @@ def model_files(train_sentences, tmp_path_factory):
     """ONNX files by the name of the model."""
 
     def make(folder):
+        sizes = {"head_units": 4, "label_units": 3}
+        parser = keras_tagging.build("biaffine-parser", **TINY, **sizes, tags="upos")
+        parser.adapt(TRAIN)
         made = {
             "tagger": tagger("bigru", train_sentences, num_layers=1, tables={}),
-            "parser": random_parser("elman-parser", tags=None),
+            "parser": randomize(parser),
             "gold": random_parser("elman-parser"),
         }
         for name, model in made.items():

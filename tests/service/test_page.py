@@ -166,17 +166,20 @@ def test_a_tree(page, direct, tmp_path):
     page.type("The dog barks" + Keys.ENTER)
     page.wait(lambda: page.all(".tree svg"))
     words = ["The", "dog", "barks"]
-    [tree] = direct["parser"].predict_rows([words], ["heads", "deprels"])
+    names = ["upos", "heads", "deprels"]
+    [tree] = direct["parser"].predict_rows([words], names)
     assert page.texts(".tree .w") == words
     assert page.texts(".tree .deprel") == tree["deprels"]
     assert len(page.all(".tree path")) == 3
     page.one(".fields summary").click()
     page.wait(lambda: page.all("td"))
     heads = [f"{h} {'root' if h < 1 else words[h - 1]}" for h in tree["heads"]]
-    assert page.texts("td:nth-child(3)") == heads
+    assert page.texts("td:nth-child(3)") == tree["upos"]
+    assert page.texts("td:nth-child(4)") == heads
     assert page.texts("td:last-child") == tree["deprels"]
     assert "barks: " in page.one(".tree svg").get_attribute("aria-label")
-    columns = {"head": [*map(str, tree["heads"])], "deprel": tree["deprels"]}
+    columns = {"pos": tree["upos"], "deprel": tree["deprels"]}
+    columns["head"] = [*map(str, tree["heads"])]
     expected = ConlluWriter().write(Sentence(words, None, columns))
     assert page.saved("#conllu", tmp_path / "parser.conllu") == expected
 

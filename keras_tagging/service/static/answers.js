@@ -190,7 +190,9 @@ export function annotated(sentences, lang = "") {
 }
 
 /** An answer of `/parse` as `/annotate` would give it. */
-export function asAnnotated({ tokens, heads, deprels, predicted_tags: tags }) {
+export function asAnnotated({ tokens, heads, deprels, predicted_tags, ...outputs }) {
+  const rows = Object.entries({ predicted_tag: predicted_tags, ...outputs, head: heads, deprel: deprels });
+  const named = rows.filter(([name, row]) => row && name in TITLES);
   return { spans: [], tokens: tokens.map((text, i) => ({ text, words: [{ id: i + 1, text,
-    ...(tags && { predicted_tag: tags[i] }), head: heads[i], deprel: deprels[i] }] })) };
+    ...Object.fromEntries(named.map(([name, row]) => [name, row[i]])) }] })) };
 }

@@ -75,11 +75,11 @@ function columns(given) {
 }
 
 function showModel() {
-  const { kind, name, architecture, labels, columns } = model();
+  const { kind, command, name, architecture, labels, columns } = model();
   const whole = kind === "pipeline";
-  $("run").textContent = { pipeline: "Annotate", parser: "Parse", tagger: "Tag" }[kind];
+  $("run").textContent = { annotate: "Annotate", parse: "Parse", tag: "Tag" }[command];
   $("about").textContent = whole ? `${name}, a pipeline: ${architecture}`
-    : `${name}, ${architecture}: a ${kind} with ${labels} ${kind === "parser" ? "relations" : "tags"}`;
+    : `${name}, ${architecture}: a ${kind} with ${labels} ${command === "parse" ? "relations" : "tags"}`;
   $("given").textContent = whole ? "Text" : "Sentence";
   $("text").placeholder = whole ? "Type a text and press Enter" : "Type a sentence and press Enter";
   $("keys").textContent = whole ? "Shift+Enter begins another line."
@@ -128,7 +128,7 @@ async function run() {
 function show(chosen, text, answer, passed) {
   clear();
   const tags = chosen.kind === "tagger";
-  const sentences = chosen.kind === "parser" ? answer.sentences.map(asAnnotated) : answer.sentences;
+  const sentences = chosen.command === "parse" ? answer.sentences.map(asAnnotated) : answer.sentences;
   $("result").replaceChildren(...(tags ? sentences.map(tagged) : annotated(sentences, chosen.language)));
   const count = chosen.kind === "pipeline" ? counted(sentences.length, "sentence")
     : counted(sentences.reduce((sum, { tokens }) => sum + tokens.length, 0), "token");
@@ -143,13 +143,14 @@ function show(chosen, text, answer, passed) {
 
 // What is done with the answer
 
-/** A pipeline writes CoNLL-U itself; a parser gives trees alone. */
+/** A pipeline writes CoNLL-U itself; a parser gives trees, and perhaps tags. */
 function conllu() {
   const { chosen, text, answer } = shown;
   if (chosen.kind === "pipeline") return ask(chosen.command, { model: chosen.name, text, output: "conllu" });
-  return answer.sentences.map(({ tokens, heads, deprels, predicted_tags: tags }, i) => {
+  return answer.sentences.map(({ tokens, heads, deprels, ...of }, i) => {
+    const tags = [of.lemma, of.upos, of.xpos || of.predicted_tags, of.feats];
     const rows = tokens.map((form, k) =>
-      [k + 1, form, "_", "_", tags?.[k] || "_", "_", heads[k], deprels[k], "_", "_"].join("\t"));
+      [k + 1, form, ...tags.map((row) => row?.[k] || "_"), heads[k], deprels[k], "_", "_"].join("\t"));
     return `${[`# sent_id = ${i + 1}`, ...rows].join("\n")}\n\n`;
   }).join("");
 }
