@@ -245,7 +245,9 @@ class Lines:
 
     def are_conllu(self) -> bool:
         """Whether the first line that is not a comment looks like a row of CoNLL-U."""
-        rows = _rows(*b"".join(self.head).split(b"\n"))
+        text = b"".join(self.head)
+        # as in `data.read`, carriage returns end lines if there is no line feed
+        rows = _rows(*text.split(b"\n" if b"\n" in text else b"\r"))
         return bool(rows) and ROW.fullmatch(rows[0]) is not None
 
 

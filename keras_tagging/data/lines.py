@@ -9,7 +9,7 @@ import sys
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -22,6 +22,10 @@ HEAD = 200  # lines by which a format is recognised
 NO_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
 # In place of a line that cannot be read: what is wrong, and the remedy.
 Problem = tuple[str, str]
+MIXED: Problem = (
+    "a line feed in a file whose first lines end in a carriage return alone",
+    "end all its lines alike",
+)
 SURROGATE: Problem = (
     "the line contains half of a surrogate pair",
     "write the character itself",
@@ -154,7 +158,7 @@ def _is_cut_as_bytes(encoding: str) -> bool:
     return is_ascii and codecs.lookup(encoding).name != "utf-8-sig"
 
 
-def _batches(chunks: Iterable[bytes | str], encoding: str):
+def _batches(chunks: Iterator, encoding: str):
     """Lists of lines, their line end, and whether all are text without "\\r".
 
     A list holds as many lines as are available. An error takes the place of a line that
@@ -162,46 +166,70 @@ def _batches(chunks: Iterable[bytes | str], encoding: str):
     """
     most = limits.SENTENCE_CHARACTERS
     too_long = f"the line has more than {most:,} characters", "cut it"
-    rest, is_cut = None, False
-    for chunk in chunks:
-        feed = b"\n" if isinstance(chunk, bytes) else "\n"
-        rest = chunk if rest is None else rest + chunk
-        if feed in chunk:
-            size = rest.rfind(feed) + 1
-            lines, is_plain = _decoded(rest[: size - 1], encoding)
-            if is_cut or rest.index(feed) > most:
+    head = next(chunks, b"")
+    feed, end = (b"\n", b"\r") if isinstance(head, bytes) else ("\n", "\r")
+    while feed not in head and len(head) <= most:
+        chunk = next(chunks, None)
+        if chunk is None:
+            break
+        head += chunk
+    if not ends_in_returns(head, feed, end):
+        end = feed
+    rest, is_cut = head[:0], False
+    for chunk in chain([head], chunks):
+        if end not in chunk:
+            rest = rest if is_cut else rest + chunk
+        else:
+            rest += chunk
+            size = rest.rfind(end) + 1
+            lines, is_plain = _decoded(rest[: size - 1], end, encoding)
+            if is_cut or rest.index(end) > most:
                 lines[0], is_plain, is_cut = too_long, False, False
-            yield lines, "\n", is_plain
+            yield lines, "\n" if end == feed else "\r", is_plain
             rest = rest[size:]
-        if is_cut or len(rest) > most:
+        if len(rest) > most:
             rest, is_cut = rest[:0], True
     if is_cut:
         yield [too_long], "", False
     elif rest:
-        lines, is_plain = _decoded(rest, encoding)
-        yield lines, "", is_plain
+        last = "\n" if end != feed and rest.endswith(feed) else ""
+        lines, is_plain = _decoded(rest[: len(rest) - len(last)], end, encoding)
+        yield lines, last, is_plain
 
 
-def _decoded(text: bytes | str, encoding: str):
+def ends_in_returns(head: bytes | str, feed="\n", end="\r") -> bool:
+    """Whether lines end in a carriage return, by the text before the first line feed.
+
+    One or two there are part of a comment or word.
+    """
+    before, feed_there, _ = head.partition(feed)
+    return before.removesuffix(end).count(end) > 2 if feed_there else end in before
+
+
+def _decoded(text: bytes | str, end: bytes | str, encoding: str):
     """The lines, and whether they are all text without carriage returns."""
     if isinstance(text, bytes):
         try:
             whole = text.decode(encoding)
         except UnicodeDecodeError:
-            return [_line(line, encoding) for line in text.split(b"\n")], False
-        return whole.split("\n"), "\r" not in whole
-    lines = list(map(_checked, text.split("\n")))
-    return lines, "\r" not in text and SURROGATE not in lines
+            return [_line(line, encoding) for line in text.split(end)], False
+        if end == b"\n":
+            return whole.split("\n"), "\r" not in whole
+        text, end = whole, "\r"
+    lines = [_checked(line) for line in text.split(end)]
+    return lines, all(isinstance(line, str) and "\r" not in line for line in lines)
 
 
-def _line(line: bytes, encoding: str) -> str | UnicodeDecodeError:
+def _line(line: bytes, encoding: str):
     try:
-        return line.decode(encoding)
+        return _checked(line.decode(encoding))
     except UnicodeDecodeError as error:
         return error
 
 
 def _checked(line: str) -> str | Problem:
+    if "\n" in line:
+        return MIXED
     try:
         line.encode("utf-8")
     except UnicodeEncodeError:

@@ -21,7 +21,8 @@ WORD = re.compile("[^ \t\r\n]+")
 def text_lines(path: str | Path | IO, encoding: str | None = None) -> Iterator[str]:
     """The lines of a text with their ends, in constant memory.
 
-    Together they are the text, without a byte order mark.
+    Together they are the text, without a byte order mark, and with line feeds where
+    carriage returns alone end lines.
 
     Args:
         path, encoding: as in `data.read`.
@@ -40,6 +41,8 @@ def _text_lines(lines, name: str) -> Iterator[str]:
         for number, line in lines:
             if not isinstance(line, str):
                 raise CorpusError(message(name, unread(number, line))) from None
+            if line.endswith("\r"):  # the end of a line in a file without line feeds
+                line = line[:-1] + "\n"
             yield line.removeprefix("\ufeff") if number == 1 else line
 
 

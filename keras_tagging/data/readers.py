@@ -30,6 +30,7 @@ from keras_tagging.data.formats.json_lines import (
 from keras_tagging.data.formats.tables import SEPARATORS, csv, is_header
 from keras_tagging.data.formats.treebanks import conllu, conllx
 from keras_tagging.data.lines import (
+    ends_in_returns,
     first_lines,
     numbered_lines,
     source_name,
@@ -184,7 +185,9 @@ def read(
 ) -> Iterator[Sentence]:
     """Read the sentences of a file one after the other, in constant memory.
 
-    A line ends with a line feed; a carriage return before it is dropped. A byte order
+    A line ends with a line feed; a carriage return before it is dropped. If the file
+    has no line feed, or three carriage returns before the first one, a line ends with
+    a carriage return, and only the last line may end with a line feed. A byte order
     mark is dropped. Tokens are normalised to NFC. Lines, tokens and sentences beyond
     the limits of `utils.limits` are malformed.
 
@@ -308,7 +311,8 @@ def write(
     blank line. A file appears when it is whole: an error leaves the old one.
 
     Raises:
-        ValueError: for another format, or a value that a column cannot hold; for CoNLL
+        ValueError: for another format, or a value that a column cannot hold, such as
+            three carriage returns in the first line, which would end lines; for CoNLL
             also if sentences do not have the same columns.
     """
     check_choice("format", format, WRITTEN)
@@ -318,7 +322,7 @@ def write(
             open(partial, "w", encoding="utf-8", newline="\n") as stream,
         ):
             return write(sentences, stream, format)
-    first = None  # the columns of the first sentence
+    first, is_start = None, True  # the columns of the first sentence
     for sentence in sentences:
         columns = dict(sentence.columns)
         clash = columns.keys() & {"tokens", "tags"}
@@ -337,6 +341,10 @@ def write(
                 if first is None and sentence.tokens:
                     first = list(columns)
         text.encode("utf-8")  # no file can hold half of a surrogate pair
+        if is_start and ends_in_returns(text):
+            what = f"{beginning(sentence)} has carriage returns"
+            raise ValueError(f"{what}, as the first line: write 'jsonl' instead")
+        is_start = False
         target.write(text)
 
 

@@ -170,6 +170,7 @@ def test_tags_may_be_missing_here_and_there():
         ("# a comment\nand text\n", False),
         ("1\ta\tX\n", False),
         ("# damaged\n1\ta\tX\t_\t_\n", True),
+        (("# c\n" + TWO).replace("\n", "\r"), True),
         ("# c\rno row\n" + TWO, True),
         ("# only comments\n" * 300, False),
         ("one\ttwo" + 8 * "\tx", False),

@@ -45,9 +45,9 @@ def corpus(format, words):
 
 @pytest.mark.parametrize("is_compressed", [False, True])
 @pytest.mark.parametrize("format", FORMATS)
-def test_files_are_recognised(tmp_path, format, is_compressed):
+def test_carriage_returns_alone(tmp_path, format, is_compressed):
     words = [f"w{i}" for i in range(200)]
-    data = corpus(format, words).replace("\n", "\r\n").encode()
+    data = corpus(format, words).replace("\n", "\r").encode()
     path = tmp_path / ("corpus.gz" if is_compressed else "corpus")
     path.write_bytes(gzip.compress(data) if is_compressed else data)
     assert [s.tokens for s in read(path, format)] == [[word] for word in words]
@@ -59,9 +59,17 @@ def test_files_are_recognised(tmp_path, format, is_compressed):
     assert len(list(read(path, format, encoding="utf-16"))) == 200
 
 
-def test_a_byte_at_a_time():
+def test_carriage_returns_in_a_large_file():
+    count = 3 * CHUNK // 100
+    text = "".join(f"w{i:0100}\tN\r\r" for i in range(count))
+    assert len(read_all(text, "conll")) == count
+    with pytest.raises(CorpusError, match=f":{2 * count + 2}: 3 columns where"):
+        read_all(text + "a\tN\rb\tN\tN\r", "conll")
+
+
+def test_carriage_returns_a_byte_at_a_time():
     for encoding in ("utf-16", "utf-8", "utf-8-sig"):
-        data = "\u00e9 b\r\nc\n".encode(encoding)
+        data = "\u00e9 b\rc\r".encode(encoding)
         chunks = (data[i : i + 1] for i in range(len(data)))
         found = list(read(chunks, "text", encoding=encoding))
         assert [s.tokens for s in found] == [["\u00e9", "b"], ["c"]]
@@ -69,6 +77,16 @@ def test_a_byte_at_a_time():
 
 def test_a_carriage_return_inside_a_line_is_text():
     assert skipping("a\rb\tN\nc\r\tN\r\n", "conll") == ([["a\rb", "c\r"]], [])
+
+
+def test_line_feeds_where_carriage_returns_end_lines(monkeypatch):
+    # The first feed comes later than anyone looks for it.
+    monkeypatch.setattr(limits, "SENTENCE_CHARACTERS", 100)
+    chunks, skipped = iter([b"a b\r" * 60, b"c\nd\r", b"e\r"]), []
+    found = list(read(chunks, "text", errors="skip", skipped=skipped))
+    assert [s.tokens for s in found] == [["a", "b"]] * 60 + [["e"]]
+    assert re.fullmatch(".*:61: a line feed in a file .*; end all .*", skipped[0])
+    assert len(skipped) == 1
 
 
 # Encodings
@@ -202,7 +220,7 @@ def test_long_lines(monkeypatch, format):
     text = corpus(format, words)
     line = text[: text.index("y" * CHUNK)].count("\n") + 1
     expected = [["a"], [words[1]], ["b"], ["c"], ["d"]]
-    for source in (text.encode(), text):
+    for source in (text.encode(), text.replace("\n", "\r").encode(), text):
         messages = []
         stream = io.StringIO(text) if source is text else io.BytesIO(source)
         found = list(read(stream, format, errors="skip", skipped=messages))

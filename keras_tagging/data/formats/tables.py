@@ -63,8 +63,9 @@ def csv(
     except ValueError as error:
         raise Malformed(number, str(error), NO_HEADER) from None
 
-    def parse(record: Record) -> Sentence:
-        rows = [split(number, line) for number, line in record]
+    def parse(record: _Rows) -> Sentence:
+        cells = record.cells
+        rows = [cells.get(number) or split(number, line) for number, line in record]
         for (number, _), row in zip(record, rows, strict=True):
             if len(row) != len(names):
                 what = f"{len(row)} cells, but the header has {len(names)}"
@@ -106,16 +107,32 @@ def _splitter(separator: str, quotes: bool) -> Callable[[int, str], list[str]]:
     return split
 
 
+class _Rows(Record):
+    """The lines of a sentence.
+
+    Attributes:
+        cells: by the number of a line, of those that have been split.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.cells = {}
+
+    def refuse(self):
+        super().refuse()
+        self.cells.clear()
+
+
 def _records(
     lines, header: str, split, identifying: list[int], width: int
-) -> Iterator[Record]:
+) -> Iterator[_Rows]:
     """The rows of each sentence."""
-    record, key, seen = Record(), None, set()
+    record, key, seen = _Rows(), None, set()
     for number, line in lines:
         if is_blank(line) or line == header:
             if record and (line == header or not identifying):
                 yield record
-                record = Record()
+                record = _Rows()
             if line == header:
                 key, seen = None, set()
             continue
@@ -130,12 +147,14 @@ def _records(
         if identifying and cells and its_key != key:
             if record:
                 yield record
-            record, key = Record(), its_key
+            record, key = _Rows(), its_key
             if key in seen:
                 what = f"the rows of the sentence {key[-1][:40]!r} do not follow others"
                 line = Malformed(number, f"{what} of it", "sort the rows by sentence")
             seen.add(key)
         record.add(number, line)
+        if cells is not None:
+            record.cells[number] = cells
     if record:
         yield record
 
