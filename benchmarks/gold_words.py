@@ -4,10 +4,9 @@
     python benchmarks/gold_words.py ../before/models/en/keras_tagging_en/model en \
         --corpus ud-en-ewt --split test
 
-Tagger and parser of each pipeline, a name or a folder, annotate the words of the split;
-a parser reads what a tagger before it predicts. UAS and LAS are those of UD: all words count,
-subtypes of relations do not. *Unseen* are the words that the tagger's training lacks,
-as its `evaluate` counts them. p is that of McNemar's exact test over the words, between
+Tagger and parser of each pipeline, a name or a folder, annotate the words of the split.
+UAS and LAS are those of UD: all words count, subtypes of relations do not. *Unseen* are
+the words that training lacks, as `evaluate` counts them. p is that of McNemar's exact test over the words, between
 the last pipeline and the first.
 """
 
