@@ -6,8 +6,8 @@
 
 Tagger and parser of each pipeline, a name or a folder, annotate the words of the split.
 UAS and LAS are those of UD: all words count, subtypes of relations do not. *Unseen* are
-the words that training lacks, as `evaluate` counts them. p is that of McNemar's exact test over the words, between
-the last pipeline and the first.
+the words that training lacks, as `evaluate` counts them. p is that of McNemar's exact
+test over the words, between the last pipeline and the first.
 """
 
 import argparse
