@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 from cells.cases import randomize
-from conftest import computing_once
+from conftest import WORDS_ONLY, computing_once
 from models.parsers import CROSSING, DEMO, DEV, EMPTY, TRAIN, equal, gold, weights
 from reference.biaffine import softmax
 
@@ -14,9 +14,9 @@ import keras_tagging
 from keras_tagging import SoftTargets, Unlabelled, runtime
 from keras_tagging.experiments.analysis import analyse
 
-SHORT = pytest.mark.usefixtures("eager")  # nothing is traced for a few steps
+pytestmark = pytest.mark.usefixtures("eager")  # but for the training of `learnt`
 NAMES = ("head", "deprel", "pos")
-TINY = {"units": 24, "word_dim": 16, "affix_dim": 4, "feed_dim": 6, "head_units": 16}
+TINY = {"units": 24, "word_dim": 16, "feed_dim": 6, "head_units": 16, **WORDS_ONLY}
 TINY |= {"label_units": 8, "tags": ("pos",), "seed": 1, "embedding_dropout": 0.0}
 PLAIN = {"dropout": 0.0, "layer_dropout": 0.0, "head_dropout": 0.0, "unknown_rate": 0.0}
 PLAIN |= {"weight_average": 0.0, "decay": None, "learning_rate": 0.02}
@@ -69,7 +69,6 @@ def test_learns_trees_with_crossing_arcs_and_tags_by_heart(learnt):
     assert [s.columns["pos"] for s in parsed] == [s.columns["pos"] for s in FEW]
 
 
-@SHORT
 def test_learns_without_tags():
     model = build(**PLAIN, tags=None)
     model.fit(FEW, sample_weight=[1] * len(FEW), epochs=2, verbose=0)
@@ -144,12 +143,13 @@ def test_figures_equal_a_hand_count(random_parser, monkeypatch):
     assert values["las"] == pytest.approx(found["las"])
 
 
-def test_exported_files_give_the_same(random_parser, tmp_path, monkeypatch):
-    rng, pool = (
-        np.random.default_rng(5),
-        sum(bare(DEMO.train[:99]), []),
-    )
-    words = [rng.choice(pool, n).tolist() for n in [0, *rng.integers(1, 13, 199)]]
+@pytest.fixture(scope="module")
+def words():
+    rng, pool = np.random.default_rng(5), sum(bare(DEMO.train[:99]), [])
+    return [rng.choice(pool, n).tolist() for n in [0, *rng.integers(1, 13, 199)]]
+
+
+def test_a_file_of_onnx_gives_the_same(random_parser, words, tmp_path):
     expected = random_parser.annotate(words, probabilities=True)
     best = [rows["head"].argmax(-1) for rows in random_parser.predict(words)]
     heads = [np.array(s.columns["head"], int) for s in expected]
@@ -158,9 +158,13 @@ def test_exported_files_give_the_same(random_parser, tmp_path, monkeypatch):
     random_parser.export(tmp_path / "parser.onnx", format="onnx")
     loaded = runtime.load(tmp_path / "parser.onnx", threads=2)
     check_same(loaded.annotate(words, probabilities=True), expected)
+
+
+@pytest.mark.slow
+def test_a_saved_model_gives_the_same(random_parser, words, tmp_path, monkeypatch):
     random_parser.export(tmp_path / "saved")
     saved = keras_tagging.load(tmp_path / "saved", safe_mode=False)
-    monkeypatch.setattr(random_parser, "rules", None)  # which TensorFlow does not keep
+    monkeypatch.setattr(random_parser, "rules", None)  # which it does not keep
     expected = random_parser.annotate(words, probabilities=True)
     check_same(saved.annotate(words, probabilities=True), expected)
 
@@ -181,26 +185,34 @@ def test_a_file_without_tags_is_parsed(tmp_path):
     assert answers == model.annotate(bare(DEV))
 
 
-@SHORT
 def test_a_resumed_run_ends_with_the_same_weights(tmp_path):
-    options = {"decay": "warmup-stable-decay", "token_budget": 30, "epochs": 3}
+    options = {"decay": "warmup-stable-decay", "token_budget": 8, "epochs": 2}
     options |= {"embedding_dropout": 0.3, "weight_average": 0.9}
 
-    def fitted(folder, last=3):
+    def fitted(folder, last=2):
         def begin(epoch, logs):
             if epoch == last:
                 raise KeyboardInterrupt
 
-        model = build(**options)
-        kills = keras.callbacks.LambdaCallback(on_epoch_begin=begin)
-        fitting = {"validation_data": DEV[:3], "callbacks": [kills], "verbose": 0}
-        model.fit(FEW, resume=folder, **fitting)
+        def end(batch, logs):
+            rates[folder.name].append(float(model.optimizer.learning_rate))
+
+        model, call = build(**options), keras.callbacks.LambdaCallback
+        kills = call(on_epoch_begin=begin, on_train_batch_end=end)
+        fitting = {"validation_data": FEW[2:3], "callbacks": [kills], "verbose": 0}
+        model.fit(FEW[2:], resume=folder, **fitting)
         return model
 
+    rates = {"whole": [], "killed": []}
     whole = fitted(tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        fitted(tmp_path / "killed", last=2)
+        fitted(tmp_path / "killed", last=1)
     assert equal(weights(whole), weights(fitted(tmp_path / "killed")))
+    assert rates["killed"] == rates["whole"]
+    most, count = whole.settings["learning_rate"], len(rates["whole"])
+    shares = [min(1, (1 - i / count) / 0.6) * (i + 1) / 100 for i in range(count)]
+    assert rates["whole"] == pytest.approx([most * share for share in shares])
+    assert count >= 6
 
 
 def test_the_loss_is_that_of_all_parts(random_parser):
@@ -225,7 +237,6 @@ def test_the_loss_is_that_of_all_parts(random_parser):
     assert float(found) == pytest.approx(expected, rel=1e-5)
 
 
-@SHORT
 def test_a_sentence_of_weight_0_is_not_learnt():
     other = replace(FEW[2], columns={**FEW[2].columns, "deprel": FEW[2].tokens})
     pair = [[FEW[3], FEW[2]], [FEW[3], other]]
@@ -271,7 +282,6 @@ def close(one, other):
     return all(np.allclose(a, b, atol=1e-6) for a, b in pairs)
 
 
-@SHORT
 @pytest.mark.parametrize("top_k", [1, 99])
 def test_soft_targets_that_are_sure_teach_as_gold_trees(learnt, top_k):
     """Alone, for words without trees; long sentences stand beside short ones."""
@@ -281,7 +291,6 @@ def test_soft_targets_that_are_sure_teach_as_gold_trees(learnt, top_k):
     assert close(found, taught(FEW)) and not close(found, taught(FEW, epochs=0))
 
 
-@SHORT
 def test_text_teaches_as_sentences_of_a_list_do(learnt):
     text = {"unlabelled": Unlabelled(learnt, DEV[:5])}
     options = {"soft_weight": 1.0}
