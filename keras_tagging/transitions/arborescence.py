@@ -21,12 +21,17 @@ from keras_tagging.transitions.search import FORBIDDEN, LARGEST
 
 JUMPS = 14  # of a graph, whose sentences may have any length: up to 2^14 words
 NEVER = np.float32(FORBIDDEN)
+#: words of the longest sentence of which the best tree is searched: of 1,000 words, which
+#: are many sentences, it takes half a minute
+LONG = 256
 
 
 def best_heads(engine, scores, lengths):
     """The heads of the best tree of each sentence, which has one root.
 
-    Where the best head of each word gives a tree already, it is that tree.
+    Where the best head of each word gives a tree already, it is that tree. Of more than
+    `LONG` words nothing is searched: the first word of each cycle of best heads, and all
+    roots but the best one, depend on that one.
 
     Args:
         engine: as of `transitions.search`.
@@ -49,8 +54,13 @@ def best_heads(engine, scores, lengths):
     places = xp.reshape(xp.arange(nodes, dtype="int32"), (1, -1))
     words = (places > 0) & (places <= xp.expand_dims(lengths, 1))
     heads = _best(_arcs(xp, places, words), scores * 0, scores, xp)[-1]
-    jump, _ = _orbits(xp, xp.where(words, heads, 0), nodes)
+    jump, least = _orbits(xp, xp.where(words, heads, 0), nodes)
+    # the first word of each cycle of a long sentence becomes a root
+    is_long = xp.expand_dims(lengths > LONG, 1)
+    begins = words & (jump > 0) & xp.equal(places, _at(xp, least, jump))
+    heads = xp.where(is_long & begins, 0, heads)
     wrong = (xp.max(jump, 1) > 0) | _has_roots(xp, heads, words)
+    wrong = wrong & (lengths <= LONG)
     # a tree with several roots that is better than any with one is seldom
     for rank in (0, -1):
         rows = engine.places(wrong)
@@ -58,7 +68,12 @@ def best_heads(engine, scores, lengths):
         chosen = (xp.take(x, rows, axis=0) for x in (scores, words))
         trees = _searched(engine, *chosen, places, nodes, most, np.float32(rank))
         heads = engine.put(heads, rows, trees)
-        wrong = _has_roots(xp, heads, words)
+        wrong = _has_roots(xp, heads, words) & (lengths <= LONG)
+    # of a long sentence the best root stays, and the others depend on it
+    roots = words & (heads == 0)
+    best = xp.argmax(xp.where(roots, scores[:, :, 0], NEVER), 1)
+    best = xp.expand_dims(best, 1)
+    heads = xp.where(roots & ~(places == best), best, heads)
     return xp.where(words, heads, -1)[:, 1:]
 
 

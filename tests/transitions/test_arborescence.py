@@ -12,7 +12,7 @@ from transitions.engines import by_onnx
 from keras_tagging.data.trees import check_tree, find_cycle
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.onnx.graphs import OnnxEngine
-from keras_tagging.transitions.arborescence import best_heads
+from keras_tagging.transitions.arborescence import LONG, best_heads
 from keras_tagging.transitions.search import NumPy
 
 ODD = np.array([-1, -0.0, 0.0, 1, np.nan, np.inf, -np.inf], "float32")
@@ -184,3 +184,21 @@ def test_engines_give_the_same_tree(engine, width):
     np.testing.assert_array_equal(engine(scores, lengths), found)
     for heads, n in zip(found, lengths, strict=True):
         check_tree(heads[:n])
+
+
+@pytest.mark.parametrize("kind", ["random", "equal", "two cycles"])
+def test_a_long_sentence_has_a_tree_soon(kind):
+    count = LONG + 40
+    scores = np.random.default_rng(3).normal(size=(1, count, count + 1))
+    if kind != "random":
+        scores[:] = 0
+    if kind == "two cycles":
+        scores[0, [0, 1, 5, 6], [2, 1, 7, 6]] = 1
+    lengths = np.array([count], "int32")
+    scores = scores.astype("float32")
+    [heads] = best_heads(NumPy(), scores, lengths)
+    check_tree(heads)
+    if kind == "random":
+        assert (heads == scores[0].argmax(-1)).mean() > 0.9
+    [others] = best_heads(KerasEngine(), ops.convert_to_tensor(scores), lengths)
+    assert (ops.convert_to_numpy(others) == heads).all()
