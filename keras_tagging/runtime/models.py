@@ -282,6 +282,8 @@ def are_trees(heads, real) -> bool:
     lengths = real.sum(1)
     if ((heads < 0) | (heads > lengths[:, None]))[real].any():
         return False
+    if (((heads == 0) & real).sum(1) > 1).any():
+        return False
     rows = zip(heads.tolist(), lengths, strict=True)
     return not any(find_cycle(row[:length]) for row, length in rows)
 

@@ -6,6 +6,8 @@ Weights are those of our layers by name, in float64.
 import numpy as np
 from reference import skip_lstm, skip_stack
 
+NOBODY = -3e4
+
 
 def hidden(weights, xs):
     """The vectors of words as dependents, and as heads behind that of ROOT."""
@@ -69,9 +71,10 @@ def network(layers, xs, columns, chosen):
     first = {c: dense(layers[f"first_{c}"], h) for c in columns}
     fed = [dense(layers[f"fed_{c}"], softmax(first[c])) for c in columns]
     h = recurrent(np.concatenate([h, *fed], 1), layers["stack"])
+    real = 1 - np.eye(len(xs), len(xs) + 1, 1)  # no word is its own head
     return {
         "first": first,
         **{c: dense(layers[f"logits_{c}"], h) for c in columns},
-        "heads": head_scores(layers["heads"], h),
+        "heads": head_scores(layers["heads"], h) * real + (1 - real) * NOBODY,
         "labels": label_scores(layers["arc_labels"], h, chosen),
     }

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from models.biaffine import random_parser
 from onnx import helper, numpy_helper
 from onnx_files.odd import changed, describing
 
@@ -80,12 +81,18 @@ CASES = {
     "far heads": ("parser", heads(7), "gives heads that cannot be"),
     "no heads": ("parser", heads(-1), "gives heads that cannot be"),
     "cycle": ("parser", heads(1), "gives heads that cannot be"),
+    "two roots": ("parser", heads(0), "gives heads that cannot be"),
+    "biaffine": ("biaffine", heads(1), "gives heads that cannot be"),
 }
 
 
 @pytest.mark.parametrize("name, change, message", CASES.values(), ids=CASES)
 def test_answers_that_cannot_be(tmp_path, capfd, name, change, message):
-    model = runtime.load(changed(FIXTURES / f"{name}.onnx", tmp_path, change))
+    path = FIXTURES / f"{name}.onnx"
+    if name == "biaffine":
+        path = tmp_path / "model.onnx"
+        random_parser().export(path, format="onnx")
+    model = runtime.load(changed(path, tmp_path, change))
     with pytest.raises(OSError, match=message) as error:
         model.annotate(SENTENCES)
     told = str(error.value)

@@ -8,6 +8,7 @@ from models.parsers import build as build_parser
 
 import keras_tagging
 from keras_tagging.training import HalvingDecay
+from keras_tagging.training.callbacks import WarmupStableDecay
 
 
 def rates(errors, start=0.02, **options):
@@ -65,3 +66,27 @@ def test_models_halve_by_one_figure_and_a_further_fit_starts_anew(name, figures)
     assert float(model.optimizer.learning_rate) == pytest.approx(0.02)
     again = model.fit(sentences, epochs=1, **data)
     assert again.history["learning_rate"] == pytest.approx([0.02])
+
+
+def test_a_rate_that_rises_stays_and_falls():
+    """By the number of the batch alone: a resumed run has the rates of the whole."""
+
+    def found(first):
+        decay, rates = WarmupStableDecay(0.02, batches=250, epochs=4), []
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.5))
+        decay.set_model(model)
+        for epoch in range(first, 4):
+            decay.on_epoch_begin(epoch)
+            for batch in range(250):
+                decay.on_train_batch_begin(batch)
+                rates.append(float(model.optimizer.learning_rate))
+        return rates
+
+    rates = found(0)
+    assert rates[:2] == pytest.approx([0.0002, 0.0004])
+    assert rates[98:401] == pytest.approx([0.0198] + [0.02] * 302)
+    # of the 600 batches after the 400th, 300 are left
+    assert [rates[700], rates[-1]] == pytest.approx([0.01, 0.02 / 50])
+    assert rates == sorted(rates[:400]) + sorted(rates[400:], reverse=True)
+    assert found(2) == rates[500:]
