@@ -46,28 +46,6 @@ class Block:
     sentence: Sentence
     words: list[int]
 
-    def with_trees(
-        self,
-        heads: Sequence[int | str],
-        deprels: Sequence[str],
-        xpos: Sequence[str] | None = None,
-    ) -> str:
-        """The lines with new heads and relations, and new tags if `xpos` is given.
-
-        Write them in the file's own encoding, without translation of line ends.
-
-        Args:
-            heads: for each word the number of its head, 0 for the root: column 7.
-            deprels: the names of the relations: column 8.
-            xpos: language-specific tags: column 5.
-
-        Raises:
-            ValueError: if there is not one value a word, or a value cannot be a field.
-            TypeError: if a head is not an integer, such as 2.0.
-        """
-        new = {"head": heads, "deprel": deprels}
-        return self.with_columns(new if xpos is None else {**new, "xpos": xpos})
-
     def with_columns(
         self,
         columns: Mapping[str, Sequence[int | str]],
@@ -81,7 +59,9 @@ class Block:
             comments: further comments by name, which replace those of the same name.
 
         Raises:
-            ValueError, TypeError: as in `with_trees`, or for any other column.
+            ValueError: if there is not one value a word, a value cannot be a field, or
+                there is no such column.
+            TypeError: if a number is not an integer, such as 2.0.
         """
         fields = [(x, MISC if x == TAGS else conllu_field(x)) for x in columns]
         values = list(map(_fields, columns.values()))
@@ -196,28 +176,18 @@ def _block(record: list[Line]) -> Block:
     return Block([raw for _, raw in record], sentence, [n - first for n, _ in rows])
 
 
-def as_conllu(
-    sentence: Sentence,
-    heads: Sequence[int | str] | None = None,
-    deprels: Sequence[str] | None = None,
-    xpos: Sequence[str] | None = None,
-) -> str:
+def as_conllu(sentence: Sentence) -> str:
     """A sentence of any format as CoNLL-U, with a blank line after it.
 
     LEMMA, UPOS, XPOS and FEATS are its columns `lemma`, `pos`, `xpos` and `feats`, and
     MISC has the entities of `ner`; a field without a value is `_`. An empty sentence,
     which CoNLL-U does not have, is a blank line.
 
-    Args:
-        heads, deprels, xpos: as in `Block.with_trees`; None for its own.
-
     Raises:
-        ValueError, TypeError: as there.
+        ValueError, TypeError: as in `Block.with_columns`.
     """
-    new = {"head": heads, "deprel": deprels, "xpos": xpos}
-    columns = sentence.columns | {k: v for k, v in new.items() if v is not None}
-    rows = conllu_rows(sentence.tokens, columns)
-    misc = map(entity_attributes, columns.get(NER, ["_"] * len(rows)))
+    rows = conllu_rows(sentence.tokens, sentence.columns)
+    misc = map(entity_attributes, sentence.columns.get(NER, ["_"] * len(rows)))
     return "".join([*map(with_misc, rows, misc), "\n"])
 
 
@@ -231,7 +201,7 @@ def conllu_rows(
         by_name: the columns of the sentence.
 
     Raises:
-        ValueError, TypeError: as there.
+        ValueError, TypeError: as in `Block.with_columns`.
     """
     unknown = ["_"] * len(tokens)
     names = ("lemma", "pos", "xpos", "feats", "head", "deprel")

@@ -54,6 +54,7 @@ def parser(monkeypatch):
         missing_column="",
         kind="parser",
         parse=parse_by_hand,
+        gives=("head", "deprel"),
         beam_width=1,
     )
     where = "keras_tagging.cli.tasks.load_model"

@@ -34,7 +34,7 @@ def treebank(tmp_path_factory):
             count = 16 if name == "train" else 8
             for number, s in enumerate(sentences[:count], 1):
                 stream.write(f"# sent_id = {number}\n")
-                stream.write(as_conllu(s, s.columns["head"], s.columns["deprel"]))
+                stream.write(as_conllu(s))
     return folder
 
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from keras_tagging.data import CorpusError, Sentence, lines, read
-from keras_tagging.data.conllu import as_conllu, read_blocks
+from keras_tagging.data.conllu import as_conllu, conllu_rows, read_blocks
+
+FIELDS = ("head", "deprel", "xpos")
 
 
 def row(*cells):
@@ -71,8 +73,7 @@ def rewritten(source, **kwargs):
     texts = []
     for block in read_blocks(source, **kwargs):
         columns = block.sentence.columns
-        heads, deprels = columns.get("head", []), columns.get("deprel", [])
-        texts.append(block.with_trees(heads, deprels))
+        texts.append(block.with_columns({k: columns.get(k, []) for k in FIELDS[:2]}))
     return "".join(texts)
 
 
@@ -97,9 +98,9 @@ def rewritten_with_numbers(path, xpos=False):
     texts, numbers = [], itertools.count()
     for block in read_blocks(path):
         own = [str(next(numbers)) for _ in block.words]
-        tags = ["x" + value for value in own] if xpos else None
-        heads, deprels = ["h" + value for value in own], ["d" + value for value in own]
-        texts.append(block.with_trees(heads, deprels, tags))
+        names = FIELDS if xpos else FIELDS[:2]
+        columns = {k: [k[0] + value for value in own] for k in names}
+        texts.append(block.with_columns(columns))
     return "".join(texts).encode(), [b"%d" % i for i in range(next(numbers))]
 
 
@@ -184,15 +185,15 @@ def test_an_error_closes_the_file(tmp_path, monkeypatch, reader):
     assert opened[0].closed and caught.tb  # and the error's frames are still there
 
 
-def writers():
-    """The two ways of writing two words."""
-    [block] = read_blocks(io.StringIO(TWO))
-    sentence = Sentence(["a", "b"])
-    return [block.with_trees, lambda *fields: as_conllu(sentence, *fields)]
+@pytest.mark.parametrize("as_they_are", [True, False])
+def test_fields_that_cannot_be_written(as_they_are):
+    def write(*fields):
+        columns = dict(zip(FIELDS[: len(fields)], fields, strict=True))
+        if as_they_are:
+            [block] = read_blocks(io.StringIO(TWO))
+            return block.with_columns(columns)
+        return conllu_rows(["a", "b"], columns)
 
-
-@pytest.mark.parametrize("write", writers(), ids=["with_trees", "as_conllu"])
-def test_fields_that_cannot_be_written(write):
     for fields in (([0], ["r", "r"]), ([0, 1], ["r"]), ([0, 1], ["r", "r"], ["X"])):
         with pytest.raises(ValueError, match="argument"):
             write(*fields)
@@ -210,20 +211,19 @@ def test_fields_that_cannot_be_written(write):
 
 
 def test_as_conllu():
-    sentence = Sentence(["New York", "#"], ["S/N", "N"])
-    assert as_conllu(sentence, np.array([2, 0]), ["a", "root"]) == (
+    columns = {"head": ["2", "0"], "deprel": ["a", "root"]}
+    sentence = Sentence(["New York", "#"], ["S/N", "N"], columns)
+    assert as_conllu(sentence) == (
         "1\tNew York\t_\t_\t_\t_\t2\ta\t_\t_\n2\t#\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
     )
     columns = {"pos": ["P", ""], "xpos": ["x", "y"], "lemma": ["l", "m"]}
-    sentence = Sentence(["a", "b"], None, columns)
-    assert as_conllu(sentence, ["0", "1"], ["root", "d"]) == (
+    columns |= {"head": ["0", "1"], "deprel": ["root", "d"]}
+    assert as_conllu(Sentence(["a", "b"], None, columns)) == (
         "1\ta\tl\tP\tx\t_\t0\troot\t_\t_\n2\tb\tm\t_\ty\t_\t1\td\t_\t_\n\n"
     )
-    tagged = as_conllu(sentence, [0, 1], ["root", "d"], ["X", "Y"])
-    assert [row.split("\t")[4] for row in tagged.splitlines()[:2]] == ["X", "Y"]
-    assert as_conllu(Sentence([]), [], []) == "\n"
+    assert as_conllu(Sentence([])) == "\n"
     with pytest.raises(ValueError, match="^word 2 is empty: CoNLL-U cannot hold it"):
-        as_conllu(Sentence(["a", ""]), [0, 1], ["root", "d"])
+        as_conllu(Sentence(["a", ""]))
 
 
 def test_any_field_is_filled_and_nothing_else_changes():

@@ -126,9 +126,7 @@ def treebanks(draw, values=cells):
 @checked
 @given(treebanks())
 def test_conllu_and_what_tag_prints(sentences):
-    text = "".join(
-        as_conllu(s, s.columns["head"], s.columns["deprel"]) for s in sentences
-    )
+    text = "".join(as_conllu(s) for s in sentences)
     for format in ("conllu", "conllx"):
         assert list(read(io.BytesIO(text.encode()), format)) == sentences
     assert written(sentences, "conllu") == text

@@ -165,7 +165,7 @@ def test_only_what_trains_is_compiled(tmp_path, what):
 def test_other_classes_are_not_even_made(tmp_path, name):
     other = changed(whole("tagger"), lambda found: found.update(registered_name=name))
     message = refused(tmp_path / "model.keras", other)
-    kinds = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
+    kinds = "tagger, parser, biaffine-parser, ccg-parser, ccg-shift-reduce or segmenter"
     assert f"holds a Tagger, not a {kinds}" in message
 
 
@@ -217,8 +217,8 @@ def test_a_truncated_file_is_told(tmp_path, share):
         (
             CONFIG,
             b"null",
-            "holds a None, not a tagger, parser, ccg-parser, ccg-shift-reduce or "
-            "segmenter",
+            "holds a None, not a tagger, parser, biaffine-parser, ccg-parser, ccg-shift"
+            "-reduce or segmenter",
         ),
         (CONFIG, b"\xff\xfe{", "JSONDecodeError|UnicodeDecodeError"),
         (CONFIG, b"[" * 100_000, "RecursionError"),

@@ -20,7 +20,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 
-SLOW = {"sentences": [["the", "dog"] * 250]}  # some tenths of a second
+SLOW = {"sentences": [["the", "dog"] * 80]}  # some tenths of a second
 REPLACED = "\nkeras_tagging_workers_replaced_total 2.0\n"
 
 
@@ -142,7 +142,7 @@ def test_a_worker_that_takes_too_long_is_replaced(model_files, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("keras_tagging.utils.limits.SERVICE_SECONDS", 0)
             # some seconds: one sentence may be done before its time is looked at
-            slow = [Sentence(["the", "dog"] * 250)] * 20
+            slow = [Sentence(["the", "dog"] * 80)] * 20
             with pytest.raises(WorkerDied):
                 await worker.answer("tagger", [(slow, ["tags"])])
         assert not worker.ready
