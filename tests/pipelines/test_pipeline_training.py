@@ -67,7 +67,7 @@ def test_stages():
 
 @pytest.mark.parametrize(
     "part, expected",
-    [("parser", [60, 60, 45, 23, 12]), ("tagger", [60, 46, 16, 16, 16])],
+    [("parser", [60, 60, 30, 15, 12]), ("tagger", [60, 46, 16, 16, 16])],
 )
 def test_parts_have_more_epochs_on_a_small_treebank(part, expected):
     def epochs(words, recipe="fast", **own):

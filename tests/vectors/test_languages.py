@@ -129,7 +129,6 @@ def test_the_parts_of_a_pipeline_take_them(files):
     assert parser.settings["word_classes"] == files["word_classes"]
     assert parser.settings["vectors"] == files["vectors"]
     assert parser.metadata["words"]["language"] == "English (en)"
-    assert plan.fold_tagger(("upos",)).settings["vectors"] == files["vectors"]
 
 
 def test_a_fast_pipeline_with_words_is_smaller(files):
@@ -141,9 +140,8 @@ def test_a_fast_pipeline_with_words_is_smaller(files):
     assert without.keywords("tagger")["character_network"] == "lstm"
     tagger, parser = small.keywords("tagger"), small.keywords("parser")
     assert tagger["character_network"] is None and tagger["trainable_vectors"] is False
-    assert without.keywords("parser")["encoder"] == "bilstm"
-    assert parser["encoder"] == "bigru" and parser["trainable_vectors"] is False
-    assert small.fold_tagger(("upos",)).settings["trainable_vectors"] is False
+    assert without.keywords("parser")["character_network"] == "lstm"
+    assert parser["character_network"] is None and parser["trainable_vectors"] is False
     # the settings of the user count more
     assert plan(words, tagger={"units": 9}).keywords("tagger")["units"] == 9
     classes = plan(words, tagger={"vectors": None}).keywords("tagger")

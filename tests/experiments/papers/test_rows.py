@@ -165,7 +165,7 @@ def test_ablations_are_so_in_the_fast_recipe():
     off = resolve_settings(row.architecture, "fast", row.settings)
     rates = {name: value for name, value in off.items() if name.endswith("dropout")}
     names = ("dropout", "layer_dropout", "window_dropout", "character_dropout")
-    names += ("variational_dropout", "word_dropout")
+    names += ("variational_dropout", "word_dropout", "embedding_dropout")
     assert rates == dict.fromkeys(names, 0.0)
 
 
