@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences
+from models import biaffine
 from models.parsers import PLAIN, TRAIN
 from models.parsers import TINY as PARSER
 from selection import slow_but
@@ -36,6 +37,7 @@ CASES = {
     "ffn-parser": PARSER | PLAIN,
     "lstm-parser": PARSER | PLAIN,
     **dict.fromkeys(("elman-parser", "gru-parser")),  # lstm-parser
+    "biaffine-parser": biaffine.TINY | biaffine.DRY | {"tags": "upos"},
 }
 
 
