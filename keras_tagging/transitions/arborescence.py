@@ -21,8 +21,8 @@ from keras_tagging.transitions.search import FORBIDDEN, LARGEST
 
 JUMPS = 14  # of a graph, whose sentences may have any length: up to 2^14 words
 NEVER = np.float32(FORBIDDEN)
-#: words of the longest sentence of which the best tree is searched: of 1,000 words, which
-#: are many sentences, it takes half a minute
+#: words of the longest sentence of which the best tree is searched: of 1,000 words, as
+#: many sentences have them, that takes half a minute
 LONG = 256
 
 
@@ -30,8 +30,8 @@ def best_heads(engine, scores, lengths):
     """The heads of the best tree of each sentence, which has one root.
 
     Where the best head of each word gives a tree already, it is that tree. Of more than
-    `LONG` words nothing is searched: the first word of each cycle of best heads, and all
-    roots but the best one, depend on that one.
+    `LONG` words nothing is searched: the first word of each cycle of best heads then
+    depends on the best root, and so do other roots.
 
     Args:
         engine: as of `transitions.search`.
