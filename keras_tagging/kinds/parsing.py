@@ -98,3 +98,20 @@ def scores_of(sentences, trees: list[tuple[list, list]], **options):
 def figures_of_trees(scores) -> dict[str, float]:
     """The figures among `metrics.attachment_scores`."""
     return {name: float(getattr(scores, name)) for name in FIGURES}
+
+
+def counts_of(scores, figures) -> list:
+    """The counts behind figures, each `(sentences, 2)`: `[words, right]`.
+
+    Args:
+        scores: the `metrics.attachment_scores`.
+        figures: pairs of a name and None.
+    """
+    columns = {"uas": [0, 1], "las": [0, 2]}
+    return [scores.by_sentence[:, columns[name]] for name, _ in figures]
+
+
+def tables_of(scores) -> dict:
+    """The tables of `metrics.attachment_scores`."""
+    names = ("by_relation", "by_sentence_length", "by_distance")
+    return {name: getattr(scores, name)() for name in names}

@@ -10,6 +10,7 @@ from keras_tagging.data.trees import trees_of
 from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.joint import OUTPUTS, Joint
+from keras_tagging.kinds.parsing import counts_of, tables_of
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.labels import refuse_unknown
@@ -62,9 +63,9 @@ class Parsed(Joint):
     def output_arrays(self, outputs, names):
         trees = {*OUTPUTS, *DISTRIBUTIONS.values()} & {*names}
         tags = [name for name in names if name not in trees]
-        arrays = super().output_arrays(outputs, tags)
-        arrays = dict(zip(tags, arrays, strict=True))
-        return [(arrays | self._tree_arrays(outputs, trees))[name] for name in names]
+        arrays = dict(zip(tags, super().output_arrays(outputs, tags), strict=True))
+        arrays |= self._tree_arrays(outputs, trees)
+        return [arrays[name] for name in names]
 
     def _tree_arrays(self, outputs, names) -> dict[str, np.ndarray]:
         if not names:
@@ -92,16 +93,12 @@ class Parsed(Joint):
         figures = without_nan(self.evaluate(sentences, return_dict=True, **counting))
         made = {}
         if tables:
-            scored = self.scores(self.annotated(sentences), **counting)
-            names = ("by_relation", "by_sentence_length", "by_distance")
-            made = {name: getattr(scored, name)() for name in names}
+            made = tables_of(self.scores(self.annotated(sentences), **counting))
         return Report(figures, made, counting)
 
     def counts(self, sentences, figures, **options):
         """The counts behind figures: see `Parser.counts`."""
-        counts = self.scores(self.annotated(sentences), **options).by_sentence
-        columns = {"uas": [0, 1], "las": [0, 2]}
-        return [counts[:, columns[name]] for name, _ in figures]
+        return counts_of(self.scores(self.annotated(sentences), **options), figures)
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -166,18 +163,10 @@ class BiaffineParser(Parsed, Tagger):
         labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
         refuse_unknown("dependency labels", labels, self.labels, "development")
 
-    def tree_columns(self, sentences) -> list[LabelColumn]:
-        """Heads and labels as columns of labels, where heads are numbers of words."""
-        most = max(map(len, sentences), default=0)
-        return [
-            LabelColumn("head", [*map(str, range(most + 1))]),
-            LabelColumn("deprel", self.labels),
-        ]
-
     def targets(self, sentences):
         """The ids of tags, heads and labels of all tokens: `(tokens, columns + 2)`."""
         sentences = [sentence for sentence in sentences if len(sentence)]
-        columns = [*self.label_columns, *self.tree_columns(sentences)]
+        columns = self.distilled_columns(sentences)
         return np.stack([column.targets(sentences) for column in columns], 1)
 
     def token_weights(self, sentences, sample_weight, class_weight):
@@ -190,7 +179,10 @@ class BiaffineParser(Parsed, Tagger):
         return *self.column_names, "head", "deprel"
 
     def distilled_columns(self, sentences):
-        return [*self.label_columns, *self.tree_columns(sentences)]
+        """The columns of tags, and heads and labels: heads are numbers of words."""
+        numbers = range(1 + max(map(len, sentences), default=0))
+        heads = LabelColumn("head", [*map(str, numbers)])
+        return [*self.label_columns, heads, LabelColumn("deprel", self.labels)]
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
         """The sum of the losses of tags, heads and labels, each with its weight.

@@ -14,7 +14,13 @@ from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.vocabulary import count_vocabulary
-from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
+from keras_tagging.kinds.parsing import (
+    FIGURES,
+    PREDICTED,
+    Parsing,
+    counts_of,
+    tables_of,
+)
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
@@ -382,7 +388,6 @@ class Parser(Parsing, SentenceModel):
 
         sentences = self.tagged(self.annotated(sentences))
         scored = self.scores(sentences, **counting)
-        names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
         others = {}
         if gold := with_gold_tags(self, sentences):
             both = zip(gold, sentences, strict=True)
@@ -392,7 +397,7 @@ class Parser(Parsing, SentenceModel):
             others["with_gold_tags"] = figures(self.scores(gold, **counting))
         return Report(
             figures(scored),
-            {name: getattr(scored, name)() for name in names},
+            tables_of(scored) if tables else {},
             counting,
             tags=in_words(self),
             **others,
@@ -404,9 +409,7 @@ class Parser(Parsing, SentenceModel):
         Raises:
             ValueError: if a sentence has no tree.
         """
-        counts = self.scores(sentences, **options).by_sentence
-        columns = {"uas": [0, 1], "las": [0, 2]}
-        return [counts[:, columns[name]] for name, _ in figures]
+        return counts_of(self.scores(sentences, **options), figures)
 
     def output_arrays(self, outputs, names):
         labels = np.array(["", *self.labels], object)
