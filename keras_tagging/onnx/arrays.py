@@ -347,8 +347,8 @@ class Arrays:
 
     def take_along_axis(self, x, indices, axis):
         x, indices = self.asarray(x), self.asarray(indices)
-        if axis == 1 and x.shape is not None and x.shape[2:] not in ((), (1,)):
-            # whole rows, where Keras has the same place in each component
+        if axis == 1 and x.shape and (indices.shape or ())[2:] == (1,) != x.shape[2:]:
+            # whole rows: Keras takes the same place in each component
             places = self.cast(indices, "int64")
             return self.node("GatherND", x, places, batch_dims=1)
         return self.node("GatherElements", x, indices, axis=axis)

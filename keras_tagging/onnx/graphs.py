@@ -224,10 +224,8 @@ def tree_graph(xp: Arrays, model, top_k: int):
         with unchanged(model):
             for name in set(model.features.columns) - set(model.input_columns):
                 # the tags of its own tagger
-                outputs, columns = (
-                    outputs_of(request, model.tagger),
-                    model.tagger.label_columns,
-                )
+                outputs = outputs_of(request, model.tagger)
+                columns = model.tagger.label_columns
                 tags = tags_of(xp, request, columns, outputs, 1)["tags"]
                 request.strings[name] = answers["predicted_tags"] = tags
             tokens = request.run(tracer, model)
@@ -244,7 +242,7 @@ def tree_graph(xp: Arrays, model, top_k: int):
 
 def biaffine_graph(xp: Arrays, model, top_k: int):
     """The graph of a biaffine parser: see `models.export`."""
-    ranked = ranked_switch(xp, model) if model.label_columns else None
+    ranked = ranked_switch(xp, model)
 
     def answer(request):
         outputs, tracer = outputs_of(request, model), Tracer(xp, LAYERS)

@@ -59,16 +59,15 @@ def best_heads(engine, scores, lengths):
     is_long = xp.expand_dims(lengths > LONG, 1)
     begins = words & (jump > 0) & xp.equal(places, _at(xp, least, jump))
     heads = xp.where(is_long & begins, 0, heads)
-    wrong = (xp.max(jump, 1) > 0) | _has_roots(xp, heads, words)
-    wrong = wrong & (lengths <= LONG)
+    wrong = (xp.max(jump, 1) > 0) | _has_several_roots(xp, heads, words)
     # a tree with several roots that is better than any with one is seldom
     for rank in (0, -1):
-        rows = engine.places(wrong)
+        rows = engine.places(wrong & (lengths <= LONG))
         most = xp.where(xp.shape(rows)[0] > 0, nodes, 0)
         chosen = (xp.take(x, rows, axis=0) for x in (scores, words))
         trees = _searched(engine, *chosen, places, nodes, most, np.float32(rank))
         heads = engine.put(heads, rows, trees)
-        wrong = _has_roots(xp, heads, words) & (lengths <= LONG)
+        wrong = _has_several_roots(xp, heads, words)
     # of a long sentence the best root stays, and the others depend on it
     roots = words & (heads == 0)
     best = xp.argmax(xp.where(roots, scores[:, :, 0], NEVER), 1)
@@ -133,7 +132,7 @@ def _searched(engine, scores, words, places, nodes, most, rank):
     return engine.loop(expand, values, most, [shapes[0], *shapes[2:]])[0]
 
 
-def _has_roots(xp, heads, words):
+def _has_several_roots(xp, heads, words):
     """Whether more than one word of a sentence has the head ROOT, `(batch,)`."""
     return xp.sum(xp.where(words & (heads == 0), 1, 0), 1) > 1
 
