@@ -22,7 +22,7 @@ Cell = Literal[*CELLS]
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftReduceNetwork(SupertaggingNetwork):
-    r"""What scores moves, behind the stack of recurrent layers.
+    r"""A scorer of moves behind the stack of recurrent layers.
 
     The states of the stack give the logits of each word's categories, and are what the
     :class:`keras_tagging.layers.TransitionScorer` reads of words. Both are trained

@@ -251,9 +251,9 @@ def describe_corpus(
             check_labelled(sentences, [tags], "name another one in tags=")
             labelled = [replace(s, tags=labels_of(s, tags)) for s in sentences]
             setattr(data, split, labelled)
-    found = "" if vectors is None else coverage_of(data, vectors)
+    covered = "" if vectors is None else coverage_of(data, vectors)
     description = describe(data, encoding=reading.options.get("encoding"))
-    print(f"{description}{found}")
+    print(f"{description}{covered}")
     if plot is not None:
         note(f"Written to {plot_description(description, plot)}")
 

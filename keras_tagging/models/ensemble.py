@@ -364,6 +364,7 @@ def _class_of(members: list) -> type[Ensemble]:
     kind, *others = {kinds.of(model) for model in members}
     if others or kind.ensemble is None:
         names = ", ".join(model.kind for model in members)
-        kinds_of = "only taggers, or only biaffine-parsers"
-        raise ValueError(f"an ensemble has {kinds_of}: not {names}")
+        raise ValueError(
+            f"an ensemble has only taggers, or only biaffine-parsers: not {names}"
+        )
     return kind.at("ensemble")

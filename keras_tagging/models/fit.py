@@ -76,9 +76,10 @@ class TrainedOnSentences(SentenceCalls):
                 of :class:`keras_tagging.layers.CRFLoss`. A token of weight 0 counts as
                 one whose tag is unknown. Figures on development sentences have no
                 weights.
-            soft_targets: for taggers, the `SoftTargets` of a teacher for these
-                sentences, which then need no gold tags. Where they have none, the
-                figures of training compare with the teacher's best tags.
+            soft_targets: for taggers and biaffine parsers, the `SoftTargets` of a
+                teacher for these sentences, which then need no gold tags or trees.
+                Where they have no tags, the figures of training compare with the
+                teacher's best ones.
             soft_weight: the share of the soft targets in the loss, from 0 to 1; the
                 rest is of the gold tags.
             temperature: of the softened distributions of teacher and student: above 1,

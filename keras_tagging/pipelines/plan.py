@@ -13,9 +13,13 @@ from keras_tagging.utils.checks import check_known
 from keras_tagging.vectors.named import TRAINABLE, LanguageWords
 
 #: the parts that can be trained, in their order
-ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru"}
-ARCHITECTURES |= {"parser": "biaffine-parser"}
-ARCHITECTURES |= {name: name for name in CCG_PARSERS} | {ENTITIES: "bilstm-crf"}
+ARCHITECTURES = {
+    "segmenter": "segmenter",
+    "tagger": "bigru",
+    "parser": "biaffine-parser",
+    **{name: name for name in CCG_PARSERS},
+    ENTITIES: "bilstm-crf",
+}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 #: batches that a part learns from at least, in at most so many epochs: with the usual
 #: epochs of 400 sentences UPOS and LAS are lower (docs/results/models.rst)
@@ -142,14 +146,14 @@ class PipelinePlan:
         """
         settings = self.settings.get(part, {})
         if "tags" not in settings:
-            found = columns_to_learn(corpus.train)
-            if part == "tagger" and not found:
+            annotated = columns_to_learn(corpus.train)
+            if part == "tagger" and not annotated:
                 names = ", ".join(COLUMNS)
                 raise ValueError(
                     f"none of {names} has more than one label in the treebank: leave "
                     "out the tagger, --parts segmenter,parser"
                 )
-            return found
+            return annotated
         names = settings["tags"] or ()
         return (names,) if isinstance(names, str) else tuple(names)
 
