@@ -37,7 +37,6 @@ from tempfile import TemporaryDirectory
 import keras_tagging
 from keras_tagging.data.lemmas.rules import read_lexicon
 from keras_tagging.models.files.run_folder import METADATA
-from keras_tagging.pipelines.word_sharing import shared_parts
 from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, list_of
 from keras_tagging.utils.stored import sha256_of
 
@@ -291,8 +290,6 @@ def main():
         **{**about, "command": command},
     )
     (root / "README.rst").write_text(readme, encoding="utf-8")
-    for feature, names in shared_parts(kept.parts).items():
-        print(f"{feature}: one table for {', '.join(names)}")
     size = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
     print(f"{package}: {size / 1e6:.1f} MB")
 

@@ -82,8 +82,8 @@ class Arrays:
     Args:
         builder: of the graph.
         int8: whether recurrent layers compute with weights of 8 bits.
-        shared: what is an input of the graph in the place of words, with its columns of
-            ids: see `runtime.shared_words.columns_of`.
+        token_ids: the number of ids of a token, if these are an input of the graph in
+            the place of strings.
 
     Attributes:
         product: a function that `matmul` leaves products with weights to, or None.
@@ -91,8 +91,8 @@ class Arrays:
 
     product = None
 
-    def __init__(self, builder: Builder, int8: bool = False, shared=()):
-        self.builder, self.int8, self.shared = builder, int8, dict(shared)
+    def __init__(self, builder: Builder, int8: bool = False, token_ids: int = 0):
+        self.builder, self.int8, self.token_ids = builder, int8, token_ids
 
     # Inputs and outputs
 

@@ -12,7 +12,7 @@ from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.strings import ids_of_strings
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.runtime.models import RANKED
-from keras_tagging.runtime.shared_words import IDS, VECTOR
+from keras_tagging.runtime.words import IDS
 from keras_tagging.transitions.arborescence import best_heads
 
 
@@ -23,32 +23,27 @@ class Request:
     they should be, and neither checked nor changed.
 
     Args:
-        xp: of the graph, which gets the inputs "tokens", "lengths", the columns of the
-            model, and those of `Arrays.shared`: `(batch, time)` ids or `(batch, time,
-            dim)` vectors by feature; under `IDS` those of all features of tokens, in
-            whose place there are no tokens.
+        xp: of the graph, which gets the inputs "lengths", the columns of the model, and
+            "tokens" `(batch, time)`, or with `Arrays.token_ids` the ids of all features
+            of these, `(batch, time, features)`.
         model: that reads them.
 
     Attributes:
         lengths: `(batch,)` int32.
         strings: "" in the padding, whatever stood there.
-        shared: 0 in the padding.
+        token_ids: 0 in the padding; None without.
         real: `(batch, time)`, False in the padding.
     """
 
     def __init__(self, xp: Arrays, model):
-        self.xp, self.reader, axes = xp, model, ("batch", "time")
-        self.sound = IDS in xp.shared
+        self.xp, axes = xp, ("batch", "time")
+        self.sound = bool(xp.token_ids)
         columns = [*([] if self.sound else ["tokens"]), *model.input_columns]
         self.strings = {name: xp.input(name, "string", axes) for name in columns}
-        lengths, self.shared = xp.input("lengths", "int32", ("batch",)), {}
-        for name, columns in xp.shared.items():
-            last = (len(columns),) if name == IDS else ()
-            if name == VECTOR:
-                last = (model.vector_dim,)
-            dtype = "float32" if name == VECTOR else "int32"
-            self.shared[name] = xp.input(name, dtype, (*axes, *last))
-        words = self.shared[IDS] if self.sound else self.strings["tokens"]
+        lengths, self.token_ids = xp.input("lengths", "int32", ("batch",)), None
+        if self.sound:
+            self.token_ids = xp.input(IDS, "int32", (*axes, xp.token_ids))
+        words = self.token_ids or self.strings["tokens"]
         rows, steps = self.rows, self.steps = [xp.length(words, i) for i in (0, 1)]
         if not self.sound:
             lengths = self._checked(lengths)
@@ -63,8 +58,6 @@ class Request:
             size = rows, steps
             for name, x in self.strings.items():
                 self.strings[name] = self._padded(x, "", size)
-            for name, x in self.shared.items():
-                self.shared[name] = self._padded(x, np.zeros((), x.dtype), size)
 
     def _checked(self, lengths):
         xp = self.xp
@@ -84,22 +77,20 @@ class Request:
 
     def _padded(self, array: Array, nothing, size) -> Array:
         """An input with so many rows and steps, and nothing in the padding."""
-        xp, last, (rows, steps) = self.xp, array.shape[2:], size
-        wider = [self.rows, xp.subtract(steps, self.steps), *last]
+        xp, (rows, steps) = self.xp, size
+        wider = [self.rows, xp.subtract(steps, self.steps)]
         array = xp.concatenate([array, xp.broadcast_to(nothing, wider)], 1)
-        below = [xp.subtract(rows, self.rows), steps, *last]
+        below = [xp.subtract(rows, self.rows), steps]
         array = xp.concatenate([array, xp.broadcast_to(nothing, below)], 0)
-        real = xp.expand_dims(self.real, -1) if last else self.real
-        return xp.where(real, array, nothing)
+        return xp.where(self.real, array, nothing)
 
     def ids(self, model) -> list[Array]:
         """The inputs of a network: ids `(batch, time, features)`, 0 in the padding.
 
         With a character network letters `(distinct tokens + 1, characters)` follow.
         """
-        features, shared = model.features, self.shared if model is self.reader else {}
-        others = [name for name in shared if name != IDS]
-        ids = ids_of_strings(self.xp, features, self.strings, others, shared.get(IDS))
+        features = model.features
+        ids = ids_of_strings(self.xp, features, self.strings, self.token_ids)
         ids, *letters = ids.values() if features.letters else [ids]
         if not self.sound or features.columns:
             ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
@@ -107,12 +98,7 @@ class Request:
         return [ids, *letters]
 
     def run(self, tracer: Tracer, model):
-        """The outputs of the network of a model, which may read what is shared."""
-        for name in self.shared.keys() - {IDS} if model is self.reader else ():
-            layer = model.network.get_layer(f"{name}_embedding")
-            # vectors stand for the rows of their table, ids for those of words
-            tensor = layer.output if name == VECTOR else layer.input
-            tracer.give(tensor, self.shared[name])
+        """The outputs of the network of a model."""
         return run_network(tracer, model.network, self.ids(model))
 
     def answer(self, array: Array) -> Array:

@@ -13,29 +13,27 @@ from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
 from keras_tagging.onnx.strings import TokenForms, clean
 from keras_tagging.runtime.onnx_file import FORMAT, KEY
-from keras_tagging.runtime.shared_words import columns_of
 
 #: the last axis of outputs that have one, by what they hold
 LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
 
 
 def onnx_model(
-    model, top_k: int = 5, int8: bool = False, shared: dict | None = None
+    model, top_k: int = 5, int8: bool = False, words: dict | None = None
 ) -> onnx.ModelProto:
-    """A model as an ONNX model, with all it needs inside but what is shared.
+    """A model as an ONNX model, with all it needs inside but the words of a pipeline.
 
     Args:
         model: fitted.
         top_k, int8: as in `models.export`.
-        shared: the words of its pipeline that the file reads from outside: see
-            `runtime.shared_words.shared_of`.
+        words: those of its pipeline that the file reads: see `runtime.words.words_of`.
 
     Raises:
         NoRecurrentLayer: if there is nothing to compute in 8 bits.
         ValueError: naming what ONNX cannot have.
     """
     builder = Builder()
-    xp = Arrays(builder, int8, shared=columns_of(shared or {}))
+    xp = Arrays(builder, int8, len(words["columns"]) if words else 0)
     try:
         answers = kinds.of(model).at("graph")(xp, model, top_k)
     except NotImplementedError as error:
@@ -60,7 +58,7 @@ def onnx_model(
         "version": version("keras-tagging"),
         **about,
         "int8": int8,
-        **({"shared": shared} if shared else {}),
+        **({"words": words} if words else {}),
     }
     helper.set_model_props(made, {KEY: json.dumps(about)})
     return made

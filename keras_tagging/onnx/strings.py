@@ -41,7 +41,6 @@ def ids_of_strings(
     xp: Arrays,
     features: TokenFeatures,
     strings: dict[str, Array],
-    elsewhere=(),
     token_ids: Array | None = None,
 ):
     """Ids of tokens, which are found once for each distinct token.
@@ -50,8 +49,6 @@ def ids_of_strings(
         xp: of the graph.
         features: with vocabularies.
         strings: `(batch, time)` under "tokens" and the names of columns.
-        elsewhere: features that the graph does not look up: whoever takes the ids has
-            other values for them.
         token_ids: all ids but those of columns, if these are inputs of the graph: then
             `strings` need have no tokens.
 
@@ -67,7 +64,7 @@ def ids_of_strings(
     count = xp.length(tokens, 0)
     forms = TokenForms(xp, clean(xp, tokens), features.vocabularies, features)
     names = [name for name in features.names if name not in features.columns]
-    computed = {CAPITAL, "letters", *elsewhere}
+    computed = {CAPITAL, "letters"}
     ids = look_up(
         xp,
         features,
@@ -77,8 +74,6 @@ def ids_of_strings(
             if name not in computed
         },
     )
-    for name in elsewhere:
-        ids[name] = xp.zeros([count], "int64") + UNKNOWN_ID
     if CAPITAL in names:
         ids[CAPITAL] = xp.cast(forms.is_capital, "int64") + 1
     if features.letters:

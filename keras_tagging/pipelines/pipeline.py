@@ -12,18 +12,15 @@ same command continues a killed training.
 import json
 import shutil
 from collections.abc import Collection
-from itertools import chain
 from pathlib import Path
 
 from keras_tagging import kinds
 from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.pipelines.figures import pipeline_scores
-from keras_tagging.pipelines.word_sharing import write_for_keras, write_for_onnx
+from keras_tagging.pipelines.words import write_words
 from keras_tagging.runtime.folder import (
     PIPELINE,
     SUFFIXES,
-    WITH_IDS,
-    WORDS,
     content_of,
     is_onnx,
     list_of,
@@ -31,7 +28,6 @@ from keras_tagging.runtime.folder import (
     strangers,
 )
 from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
-from keras_tagging.runtime.shared_words import IDS
 from keras_tagging.utils.atomic import remove_partial, replacing, replacing_files
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
@@ -96,7 +92,7 @@ class Pipeline(TextPipeline):
             OSError: if the folder cannot be written.
         """
         folder = Path(folder)
-        files = [PIPELINE, WORDS, *(f"{name}.keras" for name in self.parts)]
+        files = [PIPELINE, *(f"{name}.keras" for name in self.parts)]
         if not overwrite and (there := [x for x in files if (folder / x).exists()]):
             has = "a pipeline" if PIPELINE in there else there[0]
             raise FileExistsError(f"{folder} has {has}: give overwrite=True")
@@ -106,7 +102,7 @@ class Pipeline(TextPipeline):
             for name in _parts_before(folder) - set(self.parts)
             for suffix in (".keras", ".metadata.json")
         )
-        with replacing_files(folder, PIPELINE, chain(old, [folder / WORDS])) as written:
+        with replacing_files(folder, PIPELINE, old) as written:
             _write(self, written, half_precision)
 
     @classmethod
@@ -168,19 +164,19 @@ class Pipeline(TextPipeline):
             raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
         if (folder / PIPELINE).is_file() and not is_onnx(folder):
             raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
-        described, shared = {}, {}
+        described, words = {}, {}
         if format == "onnx":
             check_onnx()
             _check_strangers(folder, format, self.parts)
-            shared = write_for_onnx(folder, self.parts)
+            words = write_words(folder, self.parts)
         for name, model in self.parts.items():
             if name in left_out:
                 continue
             path = folder / f"{name}{FORMATS[format]}"
             top_k = "top_k" in kinds.of(model).options
             of_kind = {k: x for k, x in options.items() if k != "top_k" or top_k}
-            if name in shared:
-                of_kind["shared"] = shared[name]
+            if name in words:
+                of_kind["words"] = words[name]
             try:
                 model.export(path, format=format, **of_kind)
             except NoRecurrentLayer:  # one with nothing to compute in 8 bits
@@ -190,11 +186,9 @@ class Pipeline(TextPipeline):
         if described:
             for name in _parts_before(folder) - set(described):  # of an export before
                 (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
-            words = next((about["files"] for about in shared.values()), None)
-            ids = any(IDS in about for about in shared.values())
-            form = {"format": WITH_IDS} if ids else {}
+            files = next((about["files"] for about in words.values()), None)
             with replacing(folder / PIPELINE) as written:
-                text = _list(self, described, "onnx", words, **form)
+                text = _list(self, described, "onnx", files)
                 written.write_text(text, encoding="utf-8")
         return left_out
 
@@ -263,10 +257,8 @@ def _write(pipeline, partial: Path, half_precision: bool) -> None:
         model.save(path)
         if half_precision:
             halve(path)
-    words = write_for_keras(partial, pipeline.parts, half_precision)
     sums = {x: {"sha256": sha256_of(partial / f"{x}.keras")} for x in pipeline.parts}
-    text = _list(pipeline, sums, words=words)
-    (partial / PIPELINE).write_text(text, encoding="utf-8")
+    (partial / PIPELINE).write_text(_list(pipeline, sums), encoding="utf-8")
 
 
 def _parts_before(folder: Path) -> set[str]:
@@ -292,11 +284,11 @@ def _check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
         )
 
 
-def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
+def _list(pipeline, parts: dict, files: str = "keras", words=None) -> str:
     """The text of `pipeline.json`."""
     from keras_tagging.models.files.saving import versions
 
-    content = {"files": files, "parts": parts, "versions": versions(), **more}
+    content = {"files": files, "parts": parts, "versions": versions()}
     if words:
         content["words"] = words
     return list_of(content | {"metadata": pipeline.metadata})

@@ -6,16 +6,14 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kinds_of_part, stages
-from keras_tagging.utils import limits
 from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
 PIPELINE = "pipeline.json"
-#: Format 1, of version 0.2.0, has no checksum of itself; format 3 has words that
-#: several parts read, in files of their own, and format 4 ONNX files that read ids in
-#: the place of tokens. Others still are of format 2.
-FORMAT, WITH_WORDS, WITH_IDS, FORMATS = 2, 3, 4, (1, 2, 3, 4)
-#: the words that several parts read, and what ONNX files need to look words up
+#: Format 1, of version 0.2.0, has no checksum of itself; format 5 has the words of ONNX
+#: files in files of their own. Parts of formats 3 and 4 had words in common.
+FORMAT, WITH_WORDS, FORMATS, GONE = 2, 5, (1, 2, 5), (3, 4)
+#: the vocabularies of ONNX files, and the forms in which they have a token
 WORDS, WORD_FORMS = "words.npz", "words.onnx"
 CHECKSUM = "sha256"
 SUFFIXES = {"keras": ".keras", "onnx": ".onnx"}
@@ -26,8 +24,8 @@ def list_of(content: dict) -> str:
     """The text of `pipeline.json`, with its format and its checksum.
 
     Args:
-        content: "files", "parts" and "metadata", for JSON; "words", the files of the
-            words that several parts read, if there are any.
+        content: "files", "parts" and "metadata", for JSON; "words", the files of words,
+            if there are any.
     """
     version = WITH_WORDS if content.get("words") else FORMAT
     content = json.loads(json.dumps({"format": version, **content}))
@@ -43,7 +41,7 @@ def _checksum(content: dict) -> str:
 def content_of(folder: Path) -> dict:
     """The content of `pipeline.json`: "files", "parts" by name, and "metadata".
 
-    With words that several parts read, it has their files as "words".
+    Where words are in files of their own, it has these as "words".
 
     Raises:
         ValueError: if there is no such file, it is damaged, or names other models than
@@ -57,6 +55,11 @@ def content_of(folder: Path) -> dict:
         )
     content = read_object(inside(folder, PIPELINE), REMEDY)
     version = content.get("format")
+    if version in GONE:
+        raise ValueError(
+            f"{path}: is of version 0.4 or 0.5 and no longer read: make it anew with "
+            "keras-tagging train pipeline, or install the model again"
+        )
     if type(version) is not int or version not in FORMATS:
         raise ValueError(
             f"{path}: has the format {str(version)[:20]!r}, and this version reads "
@@ -71,7 +74,7 @@ def content_of(folder: Path) -> dict:
     fits = fits and all(map(kinds_of_part, parts))
     fits = fits and isinstance(content.setdefault("metadata", {}), dict)
     fits = fits and isinstance(words, dict) and {*words} <= {WORDS, WORD_FORMS}
-    if not fits or (words and len(parts) > limits.SHARING_PARTS):
+    if not fits:
         raise ValueError(f"{path}: does not describe a pipeline: {REMEDY}")
     for other in strangers(folder, files, parts):
         raise ValueError(

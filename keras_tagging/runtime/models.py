@@ -14,7 +14,7 @@ from keras_tagging.kinds.joint import Joint
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.kinds.tagging import Tagging, lists_of
-from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
+from keras_tagging.runtime.words import IDS, words_of
 from keras_tagging.utils import limits
 
 # Words in one call of a file, at most: what a loop reads at each step stays in the
@@ -74,8 +74,8 @@ class OnnxModel(Evaluated, Predictor):
         metadata: the column of the tags in the training corpus, as `Tagger` has it.
         labels: its inventory; of several columns a dict.
         answers: each `Output` that the service gives, by name.
-        shared: the words of its pipeline that it reads: see `runtime.shared_words`.
-        words: the `SharedWords`, if it reads any.
+        reads: the words of its pipeline that it reads: see `runtime.words.words_of`.
+        words: the `Words` that have them.
     """
 
     words = None
@@ -100,21 +100,19 @@ class OnnxModel(Evaluated, Predictor):
     @classmethod
     def inputs(cls, described: dict) -> dict[str, tuple[str, int]]:
         """The type and the number of axes of each input of a file."""
-        shared, names = shared_of(described), list(described["columns"])
-        others = {"lengths": ("tensor(int32)", 1)}
-        others |= {name: INPUTS[name] for name in shared if name in INPUTS}
-        if IDS in shared:
-            others[IDS] = ("tensor(int32)", 3)
+        strings = dict.fromkeys(described["columns"], ("tensor(string)", 2))
+        if words_of(described):
+            tokens = {IDS: ("tensor(int32)", 3)}
         else:
-            names.append("tokens")
-        return dict.fromkeys(names, ("tensor(string)", 2)) | others
+            tokens = {"tokens": ("tensor(string)", 2)}
+        return {**strings, **tokens, "lengths": ("tensor(int32)", 1)}
 
     def __init__(self, session, described: dict, threads: int = 1):
         self._threads = threads
         self.session = session
         self.architecture = str(described.get("architecture"))
         self.columns = self.input_columns = tuple(described["columns"])
-        self.shared = shared_of(described)
+        self.reads = words_of(described)
         corpus = described.get("corpus")  # earlier files lack it
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = min(described["batch_tokens"], BATCH_TOKENS)
@@ -171,9 +169,8 @@ class OnnxModel(Evaluated, Predictor):
             )
             switch = {RANKED: np.array(ranked)}
         starts = np.cumsum([0, *lengths])
-        ids = self.words.ids(self.shared, strings["tokens"]) if self.words else {}
-        if IDS in ids:
-            del strings["tokens"]
+        if self.reads:
+            ids = self.words.ids(self.reads, strings.pop("tokens"))
         strings = {name: np.array(values, object) for name, values in strings.items()}
 
         def run(chosen):
@@ -184,8 +181,9 @@ class OnnxModel(Evaluated, Predictor):
             for name, values in strings.items():
                 feeds[name] = np.full(real.shape, "", object)
                 feeds[name][real] = values[places]
-            for name, of_words in ids.items():
-                feeds[name] = self.words.feed(self.shared, name, of_words[places], real)
+            if self.reads:
+                feeds[IDS] = np.zeros((*real.shape, ids.shape[1]), np.int32)
+                feeds[IDS][real] = ids[places]
             return chosen, here, self._checked(outputs, feeds, real)
 
         plan = call_batches(lengths, self._batch_tokens)

@@ -14,7 +14,7 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
 )
 from keras_tagging.runtime.pipeline import TextPipeline
-from keras_tagging.runtime.shared_words import SharedWords, read_tables
+from keras_tagging.runtime.words import Words, read_vocabularies
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model
 
@@ -66,13 +66,13 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
         path: of the file; errors name it.
         content: the bytes.
         threads: as there.
-        words: the `SharedWords` of the pipeline that it is of; by default those beside
-            the file.
+        words: the `Words` of the pipeline that it is of; by default those beside the
+            file.
     """
     model = _checked(path, content, partial(model_of, threads=threads))
-    if shared := getattr(model, "shared", None):
-        model.words = words or read_words(path.parent, shared["files"])
-        model.words.check(shared, model.session)
+    if reads := getattr(model, "reads", None):
+        model.words = words or read_words(path.parent, reads["files"])
+        model.words.check(reads, model.session)
     return model
 
 
@@ -101,7 +101,7 @@ def _checked(path: Path, content: bytes, make):
         raise ValueError(f"{path} {error}; export the model again") from error
 
 
-def read_words(folder: Path, files: dict) -> SharedWords:
+def read_words(folder: Path, files: dict) -> Words:
     """The words in a folder.
 
     Args:
@@ -112,9 +112,9 @@ def read_words(folder: Path, files: dict) -> SharedWords:
         ValueError: if one of the files is missing, damaged or another one.
         OSError: if it cannot be opened.
     """
-    tables, path = read_tables(folder, files), folder / WORD_FORMS
+    vocabularies, path = read_vocabularies(folder, files), folder / WORD_FORMS
     content = listed_bytes(path, files.get(WORD_FORMS))
-    return SharedWords(tables, forms_session(path, content), files)
+    return Words(vocabularies, forms_session(path, content), files)
 
 
 def model_of(session, threads: int | None = None):

@@ -116,8 +116,6 @@ MODEL_STEPS = 2**10
 NUMBER = 2**63 - 1
 #: Members of an ensemble, each a file and a part of the graph.
 ENSEMBLE_MEMBERS = 32
-#: Parts of a pipeline that read words from one file: in memory each has all of them.
-SHARING_PARTS = 32
 #: Bytes of the card of an installed model.
 CARD_BYTES = 2**20
 #: Weights of a model: 8 GB. GoogleNews, with three million words and 300 dimensions,

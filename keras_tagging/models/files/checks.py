@@ -71,12 +71,12 @@ def check_model_file(stream: BinaryIO) -> int:
         return check_weights(archive)
 
 
-def check_members(members: list[zipfile.ZipInfo], expected=frozenset(MEMBERS)) -> None:
+def check_members(members: list[zipfile.ZipInfo]) -> None:
     """Refuse any members but those of a model, and members that expand too much."""
     names = [member.filename for member in members]
-    if len(names) != len(expected) or set(names) != expected:
+    if len(names) != len(MEMBERS) or set(names) != MEMBERS:
         listed = ", ".join(names[:5])[:100]
-        raise ValueError(f"holds {listed} instead of {', '.join(sorted(expected))}")
+        raise ValueError(f"holds {listed} instead of {', '.join(sorted(MEMBERS))}")
     for member in members:
         size, most = member.file_size, limits.MODEL_EXPANSION * member.compress_size
         if size > limits.MODEL_SMALL_BYTES and size > most:

@@ -43,7 +43,7 @@ def export(
     top_k: int = 5,
     int8: bool = False,
     verbose: bool = False,
-    shared: dict | None = None,
+    words: dict | None = None,
 ) -> None:
     """Write a tagger or a parser as a SavedModel, or any model as an ONNX file.
 
@@ -95,8 +95,8 @@ def export(
             file is smaller and tags faster, and some of its answers are not those of
             the model.
         verbose: whether Keras prints the endpoint of a SavedModel.
-        shared: of a part of a pipeline what its ONNX file reads from `words.npz`, with
-            the TensorFlow backend alone: see `runtime.shared_words.shared_of`.
+        words: of a part of a pipeline what its ONNX file reads from `words.npz`, with
+            the TensorFlow backend alone: see `runtime.words.words_of`.
 
     Raises:
         ValueError: if there is no such format, `path` exists and is not a SavedModel,
@@ -113,7 +113,7 @@ def export(
             f"no {TITLES[format]} of a {model.kind}: use .keras or an ONNX file"
         )
     if onnx:
-        _export_onnx(model, path, top_k, int8, shared)
+        _export_onnx(model, path, top_k, int8, words)
         return
     if int8:
         raise ValueError('int8 is for format="onnx"')
@@ -140,7 +140,7 @@ def export(
         os.replace(written, path)
 
 
-def _export_onnx(model, path, top_k, int8, shared):
+def _export_onnx(model, path, top_k, int8, words):
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
     check_onnx()
@@ -150,7 +150,7 @@ def _export_onnx(model, path, top_k, int8, shared):
             return
         from keras_tagging.onnx.model_file import onnx_model
 
-        made = onnx_model(model, top_k, int8, shared)
+        made = onnx_model(model, top_k, int8, words)
         partial.write_bytes(made.SerializeToString())
 
 

@@ -1,44 +1,24 @@
 """Models from their files, which may come from a stranger."""
 
 import io
-import json
-import re
 import warnings
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import h5py
 import keras
 import numpy as np
 
 from keras_tagging.models.files.checks import (
-    CONFIG,
-    MEMBERS,
-    WEIGHTS,
-    check_members,
     check_model_file,
     weights_within,
 )
 from keras_tagging.models.files.run_folder import METADATA, model_file
 from keras_tagging.models.files.saving import (
-    SHARED,
-    archived,
-    members_of,
     write_metadata,
-)
-from keras_tagging.runtime.folder import WORDS
-from keras_tagging.runtime.shared_words import (
-    VECTOR,
-    WordTables,
-    features_in,
-    read_tables,
 )
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
-
-#: the place of a table of embeddings among the weights
-PLACE = re.compile(r"[a-z0-9_]{1,100}(/[a-z0-9_]{1,100}){1,20}")
 
 
 def load(path):
@@ -48,8 +28,7 @@ def load(path):
     `keras_tagging.load` reads the folder of a pipeline too.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
-    take more memory than some multiple of its size. A part of a pipeline may have its
-    words in `words.npz` beside it, which is then read and checked too.
+    take more memory than some multiple of its size.
 
     Raises:
         ValueError: if there is no such file or installed model, or the file is damaged
@@ -72,8 +51,7 @@ def read(path, content: bytes):
 
     Args:
         path: of the file; errors name it.
-        content: the bytes. If the model is a part of a pipeline, the words that it
-            shares with others are in the folder of the file.
+        content: the bytes.
 
     Raises:
         ValueError: if they are damaged or hold another model; it names the path.
@@ -82,11 +60,6 @@ def read(path, content: bytes):
     from keras.src.saving.saving_lib import load_model
 
     with _naming(path):
-        shared = shared_in(content)
-    words = read_tables(path.parent, shared["files"]) if shared else None
-    with _naming(path):
-        if shared:
-            content = whole(content, shared, words)
         stream = io.BytesIO(content)
         size = check_model_file(stream)
         with warnings.catch_warnings(), weights_within(size):
@@ -126,77 +99,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, zipfile.BadZipFile):
         return f"is damaged, cut short or no .keras file ({text})"
     return text if type(error) is ValueError else f"{type(error).__name__}: {text}"
-
-
-# The words that several parts of a pipeline read
-
-
-def shared_in(content: bytes) -> dict | None:
-    """The shared words of a file, as its bytes describe them; None if it is whole.
-
-    Raises:
-        ValueError: if they say what cannot be.
-        Exception: any other kind, from the readers of zip and JSON.
-    """
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if SHARED not in archive.namelist():
-            return None
-        check_members(archive.infolist(), MEMBERS | {SHARED})
-        shared = json.loads(archive.read(SHARED))
-    features = features_in(shared)
-    fits = bool(features) and all(isinstance(shared[name], dict) for name in features)
-    if fits and VECTOR in features:
-        place, dtype = (shared[VECTOR].get(key) for key in ("place", "dtype"))
-        fits = type(place) is str and PLACE.fullmatch(place)
-        fits = fits and dtype in ["float16", "float32"]
-    if not fits:
-        raise ValueError(f"{SHARED} does not say which words the model reads")
-    return shared
-
-
-def whole(content: bytes, shared: dict, tables: WordTables) -> bytes:
-    """The bytes of a whole file.
-
-    Args:
-        content: of a file that `thin` has made.
-        shared: the output of `shared_in`.
-        tables: the words.
-
-    Raises:
-        ValueError: if the words are not those that the model reads.
-        Exception: any other kind, from the readers of zip, JSON and HDF5.
-    """
-    members = members_of(content)
-    del members[SHARED]
-    config = json.loads(members[CONFIG])
-    part = shared.get("part")
-    if part is not None and part not in tables.changed:
-        raise ValueError(f"{WORDS} has no vectors of a part {part[:40]!r}")
-    for feature in features_in(shared):
-        if feature not in tables.features:
-            raise ValueError(f"{WORDS} has no words of {feature}")
-        vocabularies = config["config"]["vocabularies"]
-        if vocabularies[feature] is not None:
-            raise ValueError(f"has words of {feature} and reads those of {WORDS}")
-        vocabularies[feature] = tables.entries(feature)
-    members[CONFIG] = json.dumps(config).encode()
-    if VECTOR in shared:
-        weights = io.BytesIO(members[WEIGHTS])
-        with h5py.File(weights, "r+") as file:
-            rows = tables.rows_of(part).astype(shared[VECTOR]["dtype"])
-            _put(file, shared[VECTOR]["place"], rows)
-        members[WEIGHTS] = weights.getvalue()
-    return archived(members)
-
-
-def _put(file: h5py.File, place: str, rows: np.ndarray) -> None:
-    """Write a table where it was; a link may not lead elsewhere."""
-    *groups, name = place.split("/")
-    group = file
-    for part in groups:
-        if not isinstance(group.get(part, getlink=True), h5py.HardLink):
-            raise ValueError(f"{WEIGHTS} has no place for the vectors of {WORDS}")
-        group = group[part]
-    if group.get(name, getlink=True) is not None:
-        raise ValueError(f"{WEIGHTS} has vectors, and reads those of {WORDS}")
-    group.create_dataset(name, data=rows)

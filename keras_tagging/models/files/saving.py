@@ -4,7 +4,7 @@ import io
 import json
 import platform
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,14 +14,11 @@ import h5py
 import keras
 import numpy as np
 
-from keras_tagging.models.files.checks import CONFIG, WEIGHTS
-from keras_tagging.runtime.shared_words import VECTOR, WordTables
+from keras_tagging.models.files.checks import WEIGHTS
 from keras_tagging.utils.atomic import replacing_together
 
 PACKAGES = ("keras-tagging", "keras", "tensorflow", "jax", "torch", "numpy", "gensim")
 OPTIMIZER = "optimizer"  # its state is for training
-#: the member that says which words of a pipeline a model reads
-SHARED = "shared.json"
 
 
 def save(model, keras_save, path: Path, overwrite: bool, **options) -> None:
@@ -105,39 +102,22 @@ def halve(path: Path) -> None:
     Raises:
         ValueError: if a weight is too large for half precision.
     """
-    members = members_of(path.read_bytes())
-    members[WEIGHTS] = _copied(
-        members[WEIGHTS], lambda name, item: half(name, item[()]), without=OPTIMIZER
-    )
-    path.write_bytes(archived(members))
-
-
-def _copied(content: bytes, change: Callable, without: str | None = None) -> bytes:
-    """An HDF5 file of weights with other values.
-
-    Args:
-        content: of the file.
-        change: function of the name of a dataset and the dataset: its values, or None
-            to leave it out.
-        without: the name of a group to leave out.
-    """
-    stream = io.BytesIO()
-    with h5py.File(io.BytesIO(content)) as old, h5py.File(stream, "w") as new:
+    members, stream = members_of(path.read_bytes()), io.BytesIO()
+    with h5py.File(io.BytesIO(members[WEIGHTS])) as old, h5py.File(stream, "w") as new:
         new.attrs.update(old.attrs)
 
         def copy(name, item):
-            if name.split("/")[0] == without:
+            if name.split("/")[0] == OPTIMIZER:
                 return
             if isinstance(item, h5py.Group):
                 copied = new.require_group(name)
-            elif (values := change(name, item)) is not None:
-                copied = new.create_dataset(name, data=values)
             else:
-                return
+                copied = new.create_dataset(name, data=half(name, item[()]))
             copied.attrs.update(item.attrs)
 
         old.visititems(copy)
-    return stream.getvalue()
+    members[WEIGHTS] = stream.getvalue()
+    path.write_bytes(archived(members))
 
 
 def half(name: str, values):
@@ -151,41 +131,3 @@ def half(name: str, values):
     if np.abs(values).max(initial=0) > np.finfo(np.float16).max:
         raise ValueError(f"{name} has values that are too large for half precision")
     return values.astype(np.float16)
-
-
-def thin(
-    path: Path, files: dict, features: Iterable[str], tables: WordTables, part: str
-) -> None:
-    """Take the words that a pipeline holds out of the file of one of its parts.
-
-    It gets a fourth member, `shared.json`, and lacks words and vectors: see
-    `models.files.loading.whole`.
-
-    Args:
-        path: of the file.
-        files: the name of the file that holds them, with its checksum.
-        features: those of the part that are shared.
-        tables: what that file has.
-        part: the name of the model there.
-    """
-    members = members_of(path.read_bytes())
-    config = json.loads(members[CONFIG])
-    for feature in features:
-        config["config"]["vocabularies"][feature] = None
-    members[CONFIG] = json.dumps(config).encode()
-    shared: dict = {"files": files} | {feature: {} for feature in features}
-    if VECTOR in features:
-        rows = tables.rows_of(part)
-
-        def without_rows(name, item):
-            named = item.parent.attrs.get("name") == f"{VECTOR}_embedding"
-            if not named or shared[VECTOR] or not np.array_equal(item[()], rows):
-                return item[()]
-            shared[VECTOR] = {"place": name, "dtype": str(item.dtype)}
-            return None
-
-        members[WEIGHTS] = _copied(members[WEIGHTS], without_rows)
-        if part in tables.changed:
-            shared["part"] = part
-    members[SHARED] = json.dumps(shared).encode()
-    path.write_bytes(archived(members))
