@@ -15,13 +15,13 @@ figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes on
 parsers learn what their answers keep to with it, and the figures are computed anew; no
 weight changes. That file has what no run can tell: language, licence, corpus, limits,
 an example for the README, and for runs of a tagger or CCG parser alone the `parts` that
-go before it, each with the name of the model here that has it. Of its pretrained
-vectors such a run keeps those that these parts have, so that all share one table, and
-its figures are those of gold words, which these parts annotate. The weights are stored
-in half precision, and the figures that the development sentences have with them are
-printed beside those of the run. With `--words N` the models keep the first N words of
-their pretrained vectors and those of the training sentences, and the figures are
-computed anew. The same model is stored as ONNX files, for those who only run it.
+go before it, each with the name of the model here that has it. Such a run keeps those
+of its pretrained vectors that these parts have, and its figures are those of gold
+words, which these parts annotate. The weights are stored in half precision, and the
+figures that the development sentences have with them are printed beside those of the
+run. With `--words N` the models keep the first N words of their pretrained vectors and
+those of the training sentences, and the figures are computed anew. The same model is
+stored as ONNX files, for those who only run it.
 """
 
 import argparse

@@ -200,7 +200,7 @@ class Pipeline(TextPipeline):
                 all models, the first of the vectors, if one of them has the vectors as
                 a feature beside the words.
             dtype, keep: as there. What one model keeps for its words of training, all
-                keep, so that they still share their vectors.
+                keep, so that their ONNX files look words up together.
 
         Returns:
             A new pipeline, with the models that have no such vectors as they are. Its

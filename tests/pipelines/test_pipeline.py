@@ -358,7 +358,7 @@ def test_damaged_folders(tagger, tmp_path):
             keras_tagging.load(tmp_path)
 
     described = whole["parts"]["tagger"]
-    for version in (5, True, 1.0):
+    for version in (6, True, 1.0):
         refused(f"has the format '{version}'", format=version)
     for part, values in {
         "files": [["keras"], None],
@@ -512,7 +512,8 @@ def test_exported_it_answers_the_same(tagger, parser, entities, tmp_path):
         "segmenter"
     ]
     assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
-    assert {*os.listdir(tmp_path)} == {"tagger.onnx", "pipeline.json"}
+    words = {"words.npz", "words.onnx"}
+    assert {*os.listdir(tmp_path)} == {"tagger.onnx", "pipeline.json", *words}
     for parts in ({"segmenter": Segmenter()}, {"tagger": served.tagger}):
         with pytest.raises(ValueError, match="nothing to export: it is exported al"):
             Pipeline(**parts).export(tmp_path, format="onnx")
