@@ -127,7 +127,7 @@ Vectors = Annotated[
     object, Rule(lambda x: x is not None, "a name or a file of vectors")
 ]
 ColumnNames = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
-System = Annotated[str, Rule(bool, "'arc-standard' or 'arc-standard-core'")]
+System = Annotated[str, Rule(bool, "'arc-standard'")]
 TagWeights = Annotated[
     tuple[float, ...],
     Rule(lambda x: all(0 < w < float("inf") for w in x), "numbers above 0"),
@@ -198,9 +198,8 @@ class ParserSettings(PretrainedSettings):
     Args:
         tags: the tags that it reads: "gold" (the finest there are), "predicted" (those
             of a tagger of its own), the name of a column, or None.
-        system: the name of the transition system: "arc-standard";
-            "arc-standard-core", of which the network reads 8 nodes, not 18; or one that
-            is registered.
+        system: the name of the transition system: "arc-standard", or one
+            that is registered.
         nonprojective: "skip" leaves trees with crossing arcs out of training, "lift"
             makes them projective.
         tagger: the architecture of its own tagger.

@@ -2,7 +2,6 @@
 
 from keras_tagging.data.trees import check_tree, is_projective, lift, unlift
 from keras_tagging.transitions.arc_standard import ARC_STANDARD, NODES
-from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.shift_reduce import (
@@ -23,7 +22,6 @@ from keras_tagging.transitions.system import (
 
 __all__ = [
     "ARC_STANDARD",
-    "ARC_STANDARD_CORE",
     "DEPRELS",
     "NODES",
     "Action",

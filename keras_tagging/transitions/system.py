@@ -143,8 +143,8 @@ class Outputs:
 
 
 _SYSTEMS: dict[str, TransitionSystem] = {}
-#: the systems of version 0.4 that are gone
-REMOVED = ("swap", "swap-core")
+#: the systems of version 0.5 that are gone
+REMOVED = ("arc-standard-core", "swap", "swap-core")
 
 
 def register(system: TransitionSystem) -> TransitionSystem:
@@ -162,7 +162,7 @@ def transition_system(name: str) -> TransitionSystem:
     if name in REMOVED:
         raise ValueError(
             f"the transition system {name!r} is no longer part of keras-tagging: train "
-            "a biaffine-parser, which builds trees with crossing arcs"
+            "a biaffine-parser, which is more accurate"
         )
     if name not in _SYSTEMS:
         raise ValueError(

@@ -102,7 +102,7 @@ ARGUMENTS = {
         "cell": lambda: ElmanCell(UNITS, activation="tanh"),
         "num_labels": 2,
         "label_dim": 3,
-        "system": "arc-standard-core",
+        "system": "arc-standard",
         "truncation_limit": 2,
         "truncation": "chunked",
         "input_dropout": 0.1,

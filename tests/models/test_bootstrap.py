@@ -7,6 +7,7 @@ from cells.cases import named_weights
 from models.parsers import DEV, LEARNING, TRAIN, build, gold, random_parser
 
 import keras_tagging
+from keras_tagging.transitions import ARC_STANDARD, system
 from keras_tagging.vectors import WordVectors
 
 # The paper's gates in the order of the cell's kernel.
@@ -17,8 +18,6 @@ ROWS = [
     *(("lstm-parser", "f", True), ("lstm-parser", ("i", "j"), False)),
     *(("lstm-parser", (), False), ("gru-parser", ("r", "h"), False)),
 ]
-
-CORE = {"system": "arc-standard-core"}
 
 
 @pytest.fixture(scope="module")
@@ -147,9 +146,9 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
     vectors = WordVectors(["unseen", "she"], rng.normal(size=(2, 5)).astype("float32"))
     options = {"embeddings": vectors, "tags": None, "nonprojective": "lift"}
     options |= {"trainable": False}
-    ffn = build("ffn-parser", **CORE, **options)
+    ffn = build("ffn-parser", **options)
     ffn.adapt(TRAIN)
-    parser = build(embeddings=vectors, **CORE)  # vectors are not read again
+    parser = build(embeddings=vectors)  # vectors are not read again
     parser.bootstrap(ffn)
     for name in options:
         assert parser.settings[name] == ffn.settings[name]
@@ -164,12 +163,13 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
     "options, gates, message",
     [
         ({}, "x", "unknown gate 'x'. Known: i, f, o, j"),
-        (CORE, "all", "differ in their vocabularies, or in system="),
+        ({"system": "toy"}, "all", "differ in their vocabularies, or in system="),
         ({"name": "gru-parser"}, "j", "unknown gate 'j'. Known: z, r, h"),
         ({"units": 9}, "all", "differ in size"),
     ],
 )
-def test_parsers_that_do_not_fit(ffn, options, gates, message):
+def test_parsers_that_do_not_fit(ffn, options, gates, message, monkeypatch):
+    monkeypatch.setitem(system._SYSTEMS, "toy", ARC_STANDARD)
     with pytest.raises(ValueError, match=message) as error:
         build(**options).bootstrap(ffn, gates)
     assert "\n" not in str(error.value)

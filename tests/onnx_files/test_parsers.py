@@ -18,14 +18,9 @@ CASES = {
     "beam": ("gru-parser", {"beam_width": 3}),
     "beam, lstm": ("lstm-parser", {"beam_width": 8}),
     "encoder": ("lstm-parser", {"encoder": "bilstm", "encoder_units": 5}),
-    "core": (
+    "encoder, beam": (
         "ffn-parser",
-        {
-            "system": "arc-standard-core",
-            "encoder": "bigru",
-            "encoder_units": 5,
-            "beam_width": 2,
-        },
+        {"encoder": "bigru", "encoder_units": 5, "beam_width": 2},
     ),
     "skips": (
         "gru-parser",
@@ -33,7 +28,7 @@ CASES = {
     ),
 }
 # Of each kind of network, of words and tags, of system and of search one.
-IN_CI = ("gru-parser", "letters", "beam, lstm", "core", "skips")
+IN_CI = ("gru-parser", "letters", "beam, lstm", "encoder, beam", "skips")
 
 
 @pytest.mark.parametrize("case", slow_but(IN_CI, CASES))

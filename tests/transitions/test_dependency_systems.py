@@ -6,12 +6,7 @@ from keras import ops
 from reference import arc_standard as reference
 from transitions.walks import advance_both, assert_same, random_walk, row, start_both
 
-from keras_tagging.transitions import (
-    ARC_STANDARD,
-    ARC_STANDARD_CORE,
-    NODES,
-    gold_moves,
-)
+from keras_tagging.transitions import ARC_STANDARD, gold_moves
 from keras_tagging.transitions.arc_standard import (
     LEFT_ARC,
     NUM_LABELS,
@@ -19,7 +14,6 @@ from keras_tagging.transitions.arc_standard import (
     RIGHT_ARC,
     SHIFT,
 )
-from keras_tagging.transitions.arc_standard_core import CORE
 
 
 def agree(ours, theirs):
@@ -90,32 +84,6 @@ def test_keras_equals_numpy():
         moves = [[action or SHIFT for action in actions], labels]
         moves = (ops.convert_to_tensor(np.array(x, "int32")) for x in moves)
         tensors = system.advance(tensors, *moves, ops)
-
-
-# The features
-
-
-def test_the_core_is_eight_of_the_nodes():
-    core, places = ARC_STANDARD_CORE, [NODES.index(n) for n in CORE]
-    of_labels, full = [place - 6 for place in places[4:]], ARC_STANDARD
-    assert (core.num_nodes, core.num_labels) == (8, 4)
-    lengths, seen = [16] * 20 + [9, 1, 0, 8, 6, 7], np.zeros(8, int)
-    state = core.initial(np.array(lengths, "int32"), 18, np)
-    for ours, _, actions, of_actions in random_walk(lengths, 1):
-        nodes, labels = core.features(state, np)
-        all_nodes, all_labels = full.features(ours, np)
-        assert nodes.tolist() == all_nodes[:, places].tolist()
-        assert labels.tolist() == all_labels[:, of_labels].tolist()
-        for function in ("legal", "result"):
-            one, other = (
-                np.array(getattr(system, function)(x, np)).tolist()
-                for system, x in ((core, state), (full, ours))
-            )
-            assert one == other
-        seen += (nodes > 0).sum(0)
-        moves = [action or 0 for action in actions], of_actions
-        state = core.advance(state, *(np.array(x, "int32") for x in moves), np)
-    assert seen.min() > 5
 
 
 # The oracle
