@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from keras_tagging import kinds
 from keras_tagging.encoding.vocabulary import numbered
 from keras_tagging.runtime.folder import WORD_FORMS, WORDS
 from keras_tagging.runtime.token_forms import CAPITAL, encodable, forms_needed
@@ -49,11 +50,11 @@ def write_words(folder: Path, parts) -> dict[str, dict]:
 
 def _reads_ids(model) -> bool:
     """Whether the ids of all features of its tokens can be an input of its file."""
-    features = getattr(model, "features", None)
+    if kinds.of(model).reads != "tokens" or getattr(model, "network", None) is None:
+        return False
+    features = model.features
     return (
-        getattr(model, "network", None) is not None
-        and features is not None
-        and {*features.names} > {*features.columns}
+        {*features.names} > {*features.columns}
         and not (features.letters or features.characters)
         # which words "dinarelli" lowers depends on the training sentences
         and features.normalise != "dinarelli"
