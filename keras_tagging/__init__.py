@@ -46,7 +46,14 @@ _WITH_KERAS = {
         "ProjectedRNN",
         "TransitionScorer",
     ],
-    "models": ["Ensemble", "Parser", "Segmenter", "Tagger", "build"],
+    "models": [
+        "BiaffineParser",
+        "Ensemble",
+        "Parser",
+        "Segmenter",
+        "Tagger",
+        "build",
+    ],
 }
 _attribute, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_LIGHT | _WITH_KERAS)
 _LAYERS = {*_WITH_KERAS["cells"], *_WITH_KERAS["layers"]}

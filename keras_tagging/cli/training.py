@@ -49,7 +49,7 @@ from keras_tagging.models.files.run_folder import (
 )
 from keras_tagging.pipelines import pipeline as pipeline_files
 from keras_tagging.pipelines.any_model import refuse_no_model
-from keras_tagging.pipelines.plan import PipelinePlan
+from keras_tagging.pipelines.plan import PipelinePlan, columns_to_learn
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_program
 from keras_tagging.vectors.named import TRAINABLE, LanguageWords, words_of_run
@@ -159,6 +159,10 @@ def train_model(
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
         refuse_one_label(data.train)
+    if kind == kinds.BIAFFINE_PARSER and start.init is None and "tags" not in chosen:
+        usual = architecture(arch).settings(recipe)["tags"]
+        annotated = columns_to_learn(data.train)
+        chosen["tags"] = tuple(name for name in usual if name in annotated)
     start_program()
     from keras_tagging.models.files.run_folder import take_folds, train_run
     from keras_tagging.training import share_batches

@@ -19,6 +19,8 @@ class Joint(Tagging):
     """A biaffine parser, with Keras or without."""
 
     kind = "biaffine-parser"
+    #: the figure that selects the best epoch
+    default_monitor = "val_las"
 
     @classmethod
     def outputs(cls, about):
@@ -28,11 +30,6 @@ class Joint(Tagging):
     def gives(self):
         """The columns of sentences that it fills."""
         return *super().gives, "head", "deprel"
-
-    @property
-    def default_monitor(self) -> str:
-        """The figure that selects the best epoch."""
-        return "val_las"
 
     def parse(self, sentences):
         """Parse sentences: the same as `annotate`."""

@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = attach(
         "ensemble": ["Ensemble"],
         "factory": ["build"],
         "files.loading": ["load"],
+        "parser.biaffine_parser": ["BiaffineParser"],
         "parser.parser": ["Parser"],
         "segmenter.segmenter": ["Segmenter"],
         "sentence_model": ["SentenceModel"],

@@ -124,6 +124,11 @@ class BiaffineParser(Parsed, Tagger):
         return self.settings.task.tags or ()
 
     @property
+    def default_monitor(self):
+        """See `SentenceModel`."""
+        return self.settings.task.monitor or super().default_monitor
+
+    @property
     def beam_width(self):
         raise AttributeError("a biaffine parser has no beam")
 
