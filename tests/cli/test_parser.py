@@ -242,3 +242,15 @@ def test_what_taggers_and_parsers_have_not(failing, parser_dir, run_dir, tmp_pat
     taught = ["train", "ffn-parser", *corpus, *out, "--teacher", parser_dir]
     assert "a parser has no --teacher" in failing(*taught)
     assert "reads no labels" in failing("tag", run_dir, "--beam-width", 3)
+
+
+def test_a_biaffine_parser_learns_the_columns_that_there_are(
+    treebank, program, tmp_path
+):
+    sizes = ["units=4", "word_dim=4", "feed_dim=2", "head_units=3", "label_units=3"]
+    sizes = [part for size in sizes for part in ("--set", size)]
+    out = ["--corpus", treebank, "--out", tmp_path / "run", "--epochs", "1"]
+    assert program("train", "biaffine-parser", *out, *sizes)[0] == 0
+    model = keras_tagging.load(tmp_path / "run")
+    assert isinstance(model, keras_tagging.BiaffineParser)
+    assert model.column_names == ("upos",)
