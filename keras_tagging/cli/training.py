@@ -255,6 +255,8 @@ def train_pipeline(
     if not going_on:
         check_plan(plan, language)
     wanted = kinds_reading(plan.parts) | {"default": None if derived else "conllu"}
+    if segmenter and not derived:  # the figures are those of the text
+        wanted["surfaces"] = True
     data = source.load(fitting.seed, entities, **wanted)
     start_program()
     from keras_tagging import pipelines

@@ -124,6 +124,18 @@ def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
     (out / "kept").rename(out / "pipeline.json")
 
 
+def test_the_figures_of_a_given_segmenter_are_those_of_the_text(
+    trained, treebank, program, tmp_path
+):
+    args = ["--corpus", treebank, "--out", tmp_path / "run", "--parts", "parser"]
+    options = [x for x in SETTINGS if x != "--set" and x.startswith("parser.")]
+    options = [part for option in options for part in ("--set", option)]
+    segmenter = ["--segmenter", trained[0]]
+    code, printed, _ = program("train", "pipeline", *args, *options, *segmenter)
+    assert code == 0 and printed.count("Sentences") == 2
+    assert set(keras_tagging.load(tmp_path / "run").parts) == {"segmenter", "parser"}
+
+
 def test_evaluate_starts_from_the_text(trained, treebank, program, pipeline):
     args = ["evaluate", trained[0], "--corpus", treebank, "--split", "dev"]
     code, printed, _ = program(*args, "--json")
