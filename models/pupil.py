@@ -24,6 +24,7 @@ from keras_tagging.data import read
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.models.distillation import fingerprint_of
 from keras_tagging.models.report import without_nan
+from keras_tagging.pipelines.plan import weights_of
 
 
 def together(one: SoftTargets, other: SoftTargets) -> SoftTargets:
@@ -81,6 +82,7 @@ def main():
         for name, sentences in (("train", corpus.train), ("text", words))
     ]
     options = {"seed": args.seed, "learning_rate": args.learning_rate}
+    options["tag_weights"] = weights_of(before.column_names)
     pupil = before.retarget(corpus.train, **options)
     pupil.fit(
         mixed,

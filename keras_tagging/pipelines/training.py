@@ -14,7 +14,7 @@ from keras_tagging.models.files.run_folder import STATE, is_finished, tidy, trai
 from keras_tagging.models.report import without_nan
 from keras_tagging.pipelines.any_model import load as load_any
 from keras_tagging.pipelines.pipeline import Pipeline, end_run, start_run
-from keras_tagging.pipelines.plan import PipelinePlan
+from keras_tagging.pipelines.plan import PipelinePlan, weights_of
 from keras_tagging.runtime.pipeline import ENTITIES
 
 
@@ -190,7 +190,9 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagging=()):
     """
     build = partial(plan.build, part, epochs=plan.epochs(part, corpus))
     if part in ("tagger", "parser"):
-        return build(tags=plan.columns(part, corpus)), corpus
+        columns = plan.columns(part, corpus)
+        weights = weights_of(columns) if part == "parser" else None
+        return build(tags=columns, tag_weights=weights), corpus
     if part != ENTITIES:
         return build(), corpus
     model = build(tags=(NER,))
