@@ -329,8 +329,10 @@ class Distillation:
             return _best_tree(self.targets.ids[name][rows], values)
         places = self.targets.ids[name][rows][np.arange(len(values)), values.argmax(-1)]
         best = [labels[place] for place in places]
-        scripts = name == "lemma" and all(map(is_script, labels))
-        return lemmas_of(sentence.tokens, best) if scripts else best
+        if name == "lemma" and all(map(is_script, labels)):
+            best = lemmas_of(sentence.tokens, best)
+        # a sentence of nothing else counts as one without lemmas
+        return [*sentence.tokens] if name == "lemma" and {*best} == {"_"} else best
 
     def encoded(
         self, encoded: EncodedSentences, unannotated: Iterable[Sentence], columns

@@ -297,3 +297,15 @@ def test_resumed_is_uninterrupted(tmp_path):
     np.savez(path, **{**arrays, "header": old})
     with pytest.raises(ValueError, match="a run with other soft targets"):
         fitted(**settings, resume=tmp_path / "gold", **options)
+
+
+def test_a_teacher_may_give_a_whole_sentence_no_lemma():
+    words = [["#gtd"], ["#gtd", "dogs"]]
+    ids, ones = np.array([[0], [0], [1]]), np.ones((3, 1), "float32")
+    targets = SoftTargets(
+        *({"lemma": value} for value in (["!_", ";|-"], ids, ones)),
+        np.array([0, 1, 3]),
+        fingerprint_of(map(Sentence, words)),
+    )
+    made = Distillation(targets, 1, 1).labelled(words, ["lemma"])
+    assert [s.columns["lemma"] for s in made] == [["#gtd"], ["_", "dog"]]
