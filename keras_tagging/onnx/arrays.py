@@ -54,9 +54,11 @@ class Array:
         shape: where it is known; None, or None for each axis of unknown length.
         reverse: the same with axis 1 turned, if a loop over it has given that.
         like: of a value in a loop, one before the loop that has the same shape.
+        most: the largest absolute value that each component of the last axis can have,
+            if that is known: see `int8.largest`.
     """
 
-    reverse = like = None
+    reverse = like = most = None
 
     __array_priority__ = 100  # numpy's operators leave the work to these
     __array_ufunc__ = None
