@@ -11,6 +11,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
+from keras_tagging.onnx.int8 import int8_product, is_even
 
 #: dtypes that ONNX Runtime computes in, for those that it does not
 PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
@@ -83,15 +84,15 @@ class Arrays:
 
     Args:
         builder: of the graph.
-        int8: whether recurrent layers compute with weights of 8 bits.
+        int8: whether recurrent layers, and what reads them, have weights of 8 bits.
         shared: what is an input of the graph in the place of words, with its columns of
             ids: see `runtime.shared_words.columns_of`.
 
     Attributes:
-        product: a function that `matmul` leaves products with weights to, or None.
+        recurrent: whether what is added is of a recurrent layer.
     """
 
-    product = None
+    recurrent = False
 
     def __init__(self, builder: Builder, int8: bool = False, shared=()):
         self.builder, self.int8, self.shared = builder, int8, dict(shared)
@@ -148,6 +149,10 @@ class Arrays:
         dtype = dtype or PLAIN.get(kind, kind)
         name = self.builder.constant(values.astype(dtype, copy=False), source)
         return Array(self, name, dtype, values.shape)
+
+    def bytes(self, values: np.ndarray) -> Array:
+        """A constant of integers of 8 bits."""
+        return Array(self, self.builder.constant(values), values.dtype.name)
 
     def integers(self, x) -> Array:
         """int64, as the operations want shapes, axes and places.
@@ -219,8 +224,9 @@ class Arrays:
     # Products and sums
 
     def matmul(self, x, y):
-        if self.product and hasattr(y, "numpy") and len(y.shape) == 2:
-            return self.product(self, x, y.numpy().astype("float32"))
+        if self.int8 and hasattr(y, "numpy") and len(y.shape) == 2:
+            if self.recurrent or is_even(x):
+                return int8_product(self, x, y.numpy().astype("float32"))
         return self.node("MatMul", *self._same(x, y))
 
     def reduce(self, operation, x, axis=None, keepdims=False):

@@ -21,7 +21,9 @@ SATURATED = 100  # whose sigmoid and tanh are 1
 
 
 def int8_product(xp, x, weights):
-    """`x @ weights`, each row of x and each column of the weights with its own scale.
+    """`x @ weights`, each column of the weights with its own scale.
+
+    So has each row of x, if it is not known what is `most` of all components.
 
     Args:
         xp: the `Arrays` of the graph.
@@ -30,23 +32,32 @@ def int8_product(xp, x, weights):
     """
     rows, columns = weights.shape
     integers, of_columns = rounded(weights)
+    zero = xp.bytes(np.array(ZERO, "uint8"))
+
+    def product(integers_of_x, scale):
+        inputs = integers_of_x, xp.bytes(integers), scale, of_columns, zero
+        operation, options = "MatMulIntegerToFloat", {"domain": QUANTISED}
+        return xp.node(operation, *inputs, dtype="float32", **options)
+
+    if is_even(x):
+        scale = np.float32(x.most[0] / LARGEST)
+        return product(xp.node("QuantizeLinear", x, scale, zero), scale)
     flat = xp.reshape(x, [-1, rows])
     of_rows = xp.reduce("ReduceMax", xp.node("Abs", flat), -1, keepdims=True)
     of_rows = xp.maximum(of_rows, LEAST) * (1 / LARGEST)
     scales = xp.squeeze(of_rows, -1)
-    zero = xp.builder.constant(np.array(ZERO, "uint8"))
-    shape = xp.node("Shape", scales, dtype="int64")
-    [zeros] = xp.builder.node("Expand", [zero, shape.name])
-    inputs = [flat.name, scales.name, zeros]
-    [bytes_] = xp.builder.node("QuantizeLinear", inputs, axis=0)
-    inputs = [bytes_, xp.builder.constant(integers), zero]
-    [sums] = xp.builder.node("MatMulInteger", inputs)
-    product = xp.cast(type(x)(xp, sums, "int32"), "float32")
-    product = product * (of_rows * of_columns)
+    zeros = xp.node("Expand", zero, xp.lengths(scales))
+    integers_of_x = xp.node("QuantizeLinear", flat, scales, zeros, axis=0)
+    products = product(integers_of_x, np.float32(1)) * of_rows
     if x.shape is not None and len(x.shape) == 2:
-        return product
+        return products
     before = xp.lengths(x)[:-1]
-    return xp.reshape(product, xp.concatenate([before, np.array([columns])], 0))
+    return xp.reshape(products, xp.concatenate([before, np.array([columns])], 0))
+
+
+def is_even(x) -> bool:
+    """Whether all components of an array are known to have the same largest value."""
+    return x.most is not None and not np.ptp(x.most)
 
 
 def rounded(weights) -> tuple[np.ndarray, np.ndarray]:
@@ -79,8 +90,8 @@ def int8_lstm(xp, weights, sequences, lengths, **options):
     for matrix in (kernel * most, recurrent):
         wider = np.pad(matrix, [(0, 0), (0, 2), (0, 2)])
         integers, of_columns = rounded(wider.reshape(4 * units + 8, -1).T)
-        inputs.append(_bytes(xp, integers[None]))
-        scales += [of_columns[None], _bytes(xp, np.zeros(1, "int8"))]
+        inputs.append(xp.bytes(integers[None]))
+        scales += [of_columns[None], xp.bytes(np.zeros(1, "int8"))]
     gates = np.full((4, 2), SATURATED)
     gates[3, 1] *= -1
     bias = np.concatenate([bias[..., 0], gates], 1).reshape(1, -1).astype("float32")
@@ -90,12 +101,6 @@ def int8_lstm(xp, weights, sequences, lengths, **options):
     sequences = xp.transpose(sequences, (1, 0, 2))
     outputs = xp.node("DynamicQuantizeLSTM", sequences, *inputs, **options)
     return [x[..., :units] for x in outputs]
-
-
-def _bytes(xp, values):
-    from keras_tagging.onnx.arrays import Array
-
-    return Array(xp, xp.builder.constant(values), "int8", values.shape)
 
 
 def largest(tensor, arrays: dict) -> np.ndarray | None:
@@ -115,8 +120,6 @@ def largest(tensor, arrays: dict) -> np.ndarray | None:
     if isinstance(operation, WordClassEmbedding):
         of_part = _of_rows(operation.table)
         return np.tile(of_part, tensor.shape[-1] // len(of_part))
-    if name in ("Softmax", "Sigmoid", "Tanh"):
-        return np.ones(tensor.shape[-1])
     inputs = operation._inbound_nodes[node].arguments.keras_tensors
     if isinstance(operation, keras.layers.Dense):
         # convex combinations of the rows of the kernel

@@ -12,7 +12,7 @@ from keras_tagging.cells import GRUCell, HighwayLSTMCell, SkipLSTMCell
 from keras_tagging.layers import ProjectedRNN
 from keras_tagging.layers.loop import TimeLoop
 from keras_tagging.onnx.arrays import Array
-from keras_tagging.onnx.int8 import int8_lstm, int8_product
+from keras_tagging.onnx.int8 import int8_lstm
 
 
 def convolution(tracer, layer, inputs):
@@ -52,9 +52,9 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
     if native:
         outputs, last = _run(tracer.xp, *native, sequences, mask, layer.go_backwards)
     else:
-        tracer.xp.product = int8_product if tracer.xp.int8 else None
+        tracer.xp.recurrent = True
         outputs, last = _by_steps(tracer, layer, sequences, mask)
-        tracer.xp.product = None
+        tracer.xp.recurrent = False
     if not layer.return_sequences:
         return last
     if not layer.go_backwards:

@@ -25,7 +25,7 @@ OPERATIONS = {
     ),
     "ai.onnx.ml": frozenset(["LabelEncoder"]),
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),
-    "com.microsoft": frozenset(["DynamicQuantizeLSTM"]),
+    "com.microsoft": frozenset(["DynamicQuantizeLSTM", "MatMulIntegerToFloat"]),
 }
 #: those that may lack an input between others: extensions read a null pointer then
 OPTIONAL = frozenset(
