@@ -11,7 +11,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
-from keras_tagging.onnx.int8 import int8_product, is_even
+from keras_tagging.onnx.int8 import int8_product
 
 #: dtypes that ONNX Runtime computes in, for those that it does not
 PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
@@ -84,15 +84,10 @@ class Arrays:
 
     Args:
         builder: of the graph.
-        int8: whether recurrent layers, and what reads them, have weights of 8 bits.
+        int8: whether LSTM layers, and what reads them, have weights of 8 bits.
         shared: what is an input of the graph in the place of words, with its columns of
             ids: see `runtime.shared_words.columns_of`.
-
-    Attributes:
-        recurrent: whether what is added is of a recurrent layer.
     """
-
-    recurrent = False
 
     def __init__(self, builder: Builder, int8: bool = False, shared=()):
         self.builder, self.int8, self.shared = builder, int8, dict(shared)
@@ -224,9 +219,9 @@ class Arrays:
     # Products and sums
 
     def matmul(self, x, y):
-        if self.int8 and hasattr(y, "numpy") and len(y.shape) == 2:
-            if self.recurrent or is_even(x):
-                return int8_product(self, x, y.numpy().astype("float32"))
+        most = getattr(x, "most", None)
+        if most is not None and (most == 1).all() and hasattr(y, "numpy"):
+            return int8_product(self, x, y.numpy().astype("float32"))
         return self.node("MatMul", *self._same(x, y))
 
     def reduce(self, operation, x, axis=None, keepdims=False):

@@ -1,14 +1,14 @@
-"""Products with weights of 8 bits, several times as fast as those of float32.
+"""LSTM layers and what reads them with weights of 8 bits: smaller, and faster.
 
-What a token gets does not depend on the others of its batch. A scale is that of a row,
-or a constant: ONNX Runtime's `DynamicQuantizeLSTM` has one for all that it multiplies
-at a time, from the largest and the smallest number in it. So these are given to it.
+What a token gets does not depend on the others of its batch, as all scales are
+constants. ONNX Runtime's `DynamicQuantizeLSTM` has one for all that it multiplies at a
+time, from the largest and the smallest number in it: these are given to it.
 """
 
 import keras
 import numpy as np
 
-from keras_tagging.layers import WordClassEmbedding
+from keras_tagging.layers import CharacterEncoder, WordClassEmbedding
 from keras_tagging.onnx.builder import QUANTISED
 
 # Processors without VNNI add two products in 16 bits, 2 * 255 * 64 at most: with 7 bits
@@ -20,50 +20,26 @@ MARGIN = 1.001  # by which rounding may exceed what is the largest value
 SATURATED = 100  # whose sigmoid and tanh are 1
 
 
-def int8_product(xp, x, weights):
-    """`x @ weights`, each column of the weights with its own scale.
+def rounded(weights) -> tuple[np.ndarray, np.ndarray]:
+    """Weights `(rows, columns)` as integers, and the scale of each column."""
+    scales = np.maximum(np.abs(weights).max(0), LEAST) / LARGEST_WEIGHT
+    return np.round(weights / scales).astype("int8"), scales.astype("float32")
 
-    So has each row of x, if it is not known what is `most` of all components.
+
+def int8_product(xp, x, weights):
+    """`x @ weights`, where no component of x exceeds 1.
 
     Args:
         xp: the `Arrays` of the graph.
         x: `(..., rows)` float32.
         weights: NumPy array `(rows, columns)`.
     """
-    rows, columns = weights.shape
     integers, of_columns = rounded(weights)
-    zero = xp.bytes(np.array(ZERO, "uint8"))
-
-    def product(integers_of_x, scale):
-        inputs = integers_of_x, xp.bytes(integers), scale, of_columns, zero
-        operation, options = "MatMulIntegerToFloat", {"domain": QUANTISED}
-        return xp.node(operation, *inputs, dtype="float32", **options)
-
-    if is_even(x):
-        scale = np.float32(x.most[0] / LARGEST)
-        return product(xp.node("QuantizeLinear", x, scale, zero), scale)
-    flat = xp.reshape(x, [-1, rows])
-    of_rows = xp.reduce("ReduceMax", xp.node("Abs", flat), -1, keepdims=True)
-    of_rows = xp.maximum(of_rows, LEAST) * (1 / LARGEST)
-    scales = xp.squeeze(of_rows, -1)
-    zeros = xp.node("Expand", zero, xp.lengths(scales))
-    integers_of_x = xp.node("QuantizeLinear", flat, scales, zeros, axis=0)
-    products = product(integers_of_x, np.float32(1)) * of_rows
-    if x.shape is not None and len(x.shape) == 2:
-        return products
-    before = xp.lengths(x)[:-1]
-    return xp.reshape(products, xp.concatenate([before, np.array([columns])], 0))
-
-
-def is_even(x) -> bool:
-    """Whether all components of an array are known to have the same largest value."""
-    return x.most is not None and not np.ptp(x.most)
-
-
-def rounded(weights) -> tuple[np.ndarray, np.ndarray]:
-    """Weights `(rows, columns)` as integers, and the scale of each column."""
-    scales = np.maximum(np.abs(weights).max(0), LEAST) / LARGEST_WEIGHT
-    return np.round(weights / scales).astype("int8"), scales.astype("float32")
+    zero, scale = xp.bytes(np.array(ZERO, "uint8")), np.float32(1 / LARGEST)
+    bytes_ = xp.node("QuantizeLinear", x, scale, zero)
+    inputs = bytes_, xp.bytes(integers), scale, of_columns, zero
+    options = {"domain": QUANTISED, "dtype": "float32"}
+    return xp.node("MatMulIntegerToFloat", *inputs, **options)
 
 
 def int8_lstm(xp, weights, sequences, lengths, **options):
@@ -71,8 +47,8 @@ def int8_lstm(xp, weights, sequences, lengths, **options):
 
     The sequences are divided by their largest values, and have two more components, 1
     and -1, without weights. Two more units have open gates and the candidates 1 and -1:
-    after t steps their states are t and -t, and no other state exceeds them. So at each
-    step all scales are constants.
+    after t steps they hold t and -t, which no other unit exceeds. So the scales of each
+    step are constants.
 
     Args:
         xp: the `Arrays` of the graph.
@@ -92,14 +68,22 @@ def int8_lstm(xp, weights, sequences, lengths, **options):
         integers, of_columns = rounded(wider.reshape(4 * units + 8, -1).T)
         inputs.append(xp.bytes(integers[None]))
         scales += [of_columns[None], xp.bytes(np.zeros(1, "int8"))]
-    gates = np.full((4, 2), SATURATED)
-    gates[3, 1] *= -1
-    bias = np.concatenate([bias[..., 0], gates], 1).reshape(1, -1).astype("float32")
-    bias = np.concatenate([bias, np.zeros_like(bias)], 1)
-    inputs += [bias, lengths, None, None, None, *scales]
-    options |= {"hidden_size": units + 2, "domain": QUANTISED}
-    sequences = xp.transpose(sequences, (1, 0, 2))
-    outputs = xp.node("DynamicQuantizeLSTM", sequences, *inputs, **options)
+    open_gates = np.full((4, 2), SATURATED)
+    open_gates[3, 1] *= -1
+    bias = np.concatenate([bias[..., 0], open_gates], 1).reshape(1, -1)
+    bias = np.concatenate([bias, np.zeros_like(bias)], 1).astype("float32")
+    outputs = xp.node(
+        "DynamicQuantizeLSTM",
+        xp.transpose(sequences, (1, 0, 2)),
+        *inputs,
+        bias,
+        lengths,
+        *[None] * 3,
+        *scales,
+        hidden_size=units + 2,
+        domain=QUANTISED,
+        **options,
+    )
     return [x[..., :units] for x in outputs]
 
 
@@ -114,27 +98,29 @@ def largest(tensor, arrays: dict) -> np.ndarray | None:
         `(features,)`; None if it is not known.
     """
     operation, node, index = tensor._keras_history
-    name = type(operation).__name__
+    name, size = type(operation).__name__, tensor.shape[-1]
     if isinstance(operation, keras.layers.Embedding):
         return _of_rows(operation.embeddings)
     if isinstance(operation, WordClassEmbedding):
-        of_part = _of_rows(operation.table)
-        return np.tile(of_part, tensor.shape[-1] // len(of_part))
+        return np.resize(_of_rows(operation.table), size)
+    if isinstance(operation, CharacterEncoder):  # its outputs are those of tanh
+        return np.ones(size)
     inputs = operation._inbound_nodes[node].arguments.keras_tensors
     if isinstance(operation, keras.layers.Dense):
-        # convex combinations of the rows of the kernel
+        # of shares: no more than a row of the kernel
         of_shares = type(inputs[0]._keras_history.operation).__name__ == "Softmax"
-        plain = operation.activation is keras.activations.linear
-        fits = of_shares and plain and not operation.use_bias
+        linear = operation.activation is keras.activations.linear
+        fits = of_shares and linear and not operation.use_bias
         return _of_rows(operation.kernel) if fits else None
     parts = [arrays[id(x)][1].most for x in inputs if id(x) in arrays]
-    if name not in ("Concatenate", "Split") or not parts or any(x is None for x in parts):
+    along = getattr(operation, "axis", None) in (-1, len(tensor.shape) - 1)
+    if name == "Take" and operation.axis == 0:
+        return parts[0]
+    if not parts or any(part is None for part in parts):
         return None
-    if operation.axis not in (-1, len(tensor.shape) - 1):
-        return None
-    if name == "Split":
+    if name == "Split" and along:
         return np.split(parts[0], operation.indices_or_sections)[index]
-    return np.concatenate(parts)
+    return np.concatenate(parts) if name == "Concatenate" and along else None
 
 
 def _of_rows(table):

@@ -47,14 +47,10 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
         )
     cell = layer.cell
     native = None if layer.return_cell else _native(cell)
-    if tracer.xp.int8 and (sequences.most is None or native and native[0] == "GRU"):
-        native = None
     if native:
         outputs, last = _run(tracer.xp, *native, sequences, mask, layer.go_backwards)
     else:
-        tracer.xp.recurrent = True
         outputs, last = _by_steps(tracer, layer, sequences, mask)
-        tracer.xp.recurrent = False
     if not layer.return_sequences:
         return last
     if not layer.go_backwards:
@@ -183,7 +179,8 @@ def _run(xp, operation, weights, sequences, mask, backwards):
     units = weights[0].shape[1]
     lengths = None if mask is None else xp.sum(mask, 1)
     options = {"outputs": 2, "direction": "reverse" if backwards else "forward"}
-    if xp.int8:
+    int8 = xp.int8 and operation == "LSTM"
+    if int8 and sequences.most is not None:
         outputs, last = int8_lstm(xp, weights, sequences, lengths, **options)
     else:
         kernel, recurrent, bias = (w.reshape(1, len(w) * units, -1) for w in weights)
@@ -191,7 +188,7 @@ def _run(xp, operation, weights, sequences, mask, backwards):
         inputs = xp.transpose(sequences, (1, 0, 2)), kernel, recurrent, bias, lengths
         outputs, last = xp.node(operation, *inputs, hidden_size=units, **options)
     outputs = xp.transpose(xp.squeeze(outputs, 1), (1, 0, 2))
-    outputs.shape, outputs.most = (None, None, units), np.ones(units)
+    outputs.shape, outputs.most = (None, None, units), np.ones(units) if int8 else None
     last = xp.squeeze(last, 0)
     last.shape = (None, units)
     return outputs, last
