@@ -84,7 +84,8 @@ class Arrays:
 
     Args:
         builder: of the graph.
-        int8: whether LSTM layers, and what reads them, have weights of 8 bits.
+        int8: whether LSTM layers, and what reads them, have weights of 8 bits, and
+            tables half precision.
         shared: what is an input of the graph in the place of words, with its columns of
             ids: see `runtime.shared_words.columns_of`.
     """
@@ -342,6 +343,9 @@ class Arrays:
         return x
 
     def take(self, x, indices, axis=0):
+        if self.int8 and hasattr(x, "numpy"):  # a table, in half precision
+            values = x.numpy().astype("float16").astype("float32")
+            x = Array(self, self.builder.constant(values, x), "float32", values.shape)
         x, indices = self.asarray(x), self.asarray(indices)
         taken = self.node("Gather", x, indices, axis=axis)
         if axis >= 0 and x.shape is not None and indices.shape is not None:
