@@ -91,9 +91,9 @@ def export(
             already, the new one is written beside it before it is removed.
         format: "tf_saved_model" or "onnx".
         top_k: k, limited to the number of tags; for taggers.
-        int8: whether LSTM layers of an ONNX file, and what reads them, multiply integers
-            of 8 bits, and tables have half precision: the file is smaller and faster,
-            and some of its answers are not those of the model.
+        int8: whether LSTM layers of an ONNX file, and what reads them, multiply
+            integers of 8 bits, and tables have half precision: the file is smaller and
+            faster, and some of its answers are not those of the model.
         verbose: whether Keras prints the endpoint of a SavedModel.
         shared: of a part of a pipeline what its ONNX file reads from `words.npz`, with
             the TensorFlow backend alone: see `runtime.shared_words.shared_of`.
