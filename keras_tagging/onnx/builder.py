@@ -7,8 +7,7 @@ from itertools import count
 import numpy as np
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
-#: the version of each set of operations; then of onnxruntime-extensions
-#: and of ONNX Runtime
+#: the version of each set of operations: onnxruntime-extensions', ONNX Runtime's last
 OPSETS = {"": 20, "ai.onnx.ml": 4, "ai.onnx.contrib": 1, "com.microsoft": 1}
 STRINGS, QUANTISED = "ai.onnx.contrib", "com.microsoft"
 IR_VERSION = 9
