@@ -38,8 +38,8 @@ def export(
         out: Folder for the SavedModel, or, with --onnx, for the ONNX files of a
             pipeline; or a file NAME.onnx.
         top_k: For taggers, the number of tags to give for each token; 5 by default.
-        int8: For ONNX, integers of 8 bits in recurrent layers: smaller, faster, and a
-            few other tags.
+        int8: For ONNX, integers of 8 bits in LSTM layers: smaller, faster, and a few
+            other tags.
         onnx: Of a pipeline, ONNX files, not SavedModels.
     """
     is_file = out.suffix == ".onnx"

@@ -11,6 +11,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
+from keras_tagging.onnx.int8 import int8_product
 
 #: dtypes that ONNX Runtime computes in, for those that it does not
 PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
@@ -54,9 +55,11 @@ class Array:
         shape: where it is known; None, or None for each axis of unknown length.
         reverse: the same with axis 1 turned, if a loop over it has given that.
         like: of a value in a loop, one before the loop that has the same shape.
+        most: the largest absolute value that each component of the last axis can have,
+            if that is known: see `int8.largest`.
     """
 
-    reverse = like = None
+    reverse = like = most = None
 
     __array_priority__ = 100  # numpy's operators leave the work to these
     __array_ufunc__ = None
@@ -81,15 +84,11 @@ class Arrays:
 
     Args:
         builder: of the graph.
-        int8: whether recurrent layers compute with weights of 8 bits.
+        int8: whether LSTM layers, and what reads them, have weights of 8 bits, and
+            tables half precision.
         token_ids: the number of ids of a token, if these are an input of the graph in
             the place of strings.
-
-    Attributes:
-        product: a function that `matmul` leaves products with weights to, or None.
     """
-
-    product = None
 
     def __init__(self, builder: Builder, int8: bool = False, token_ids: int = 0):
         self.builder, self.int8, self.token_ids = builder, int8, token_ids
@@ -146,6 +145,10 @@ class Arrays:
         dtype = dtype or PLAIN.get(kind, kind)
         name = self.builder.constant(values.astype(dtype, copy=False), source)
         return Array(self, name, dtype, values.shape)
+
+    def bytes(self, values: np.ndarray) -> Array:
+        """A constant of integers of 8 bits."""
+        return Array(self, self.builder.constant(values), values.dtype.name)
 
     def integers(self, x) -> Array:
         """int64, as the operations want shapes, axes and places.
@@ -217,8 +220,9 @@ class Arrays:
     # Products and sums
 
     def matmul(self, x, y):
-        if self.product and hasattr(y, "numpy") and len(y.shape) == 2:
-            return self.product(self, x, y.numpy().astype("float32"))
+        most = getattr(x, "most", None)
+        if most is not None and (most == 1).all() and hasattr(y, "numpy"):
+            return int8_product(self, x, y.numpy().astype("float32"))
         return self.node("MatMul", *self._same(x, y))
 
     def reduce(self, operation, x, axis=None, keepdims=False):
@@ -339,6 +343,9 @@ class Arrays:
         return x
 
     def take(self, x, indices, axis=0):
+        if self.int8 and hasattr(x, "numpy"):  # a table, in half precision
+            values = x.numpy().astype("float16").astype("float32")
+            x = Array(self, self.builder.constant(values, x), "float32", values.shape)
         x, indices = self.asarray(x), self.asarray(indices)
         taken = self.node("Gather", x, indices, axis=axis)
         if axis >= 0 and x.shape is not None and indices.shape is not None:

@@ -7,9 +7,9 @@ from itertools import count
 import numpy as np
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
-#: the version of each set of operations; the last are those of onnxruntime-extensions
-OPSETS = {"": 20, "ai.onnx.ml": 4, "ai.onnx.contrib": 1}
-STRINGS = "ai.onnx.contrib"
+#: the version of each set of operations: onnxruntime-extensions', ONNX Runtime's last
+OPSETS = {"": 20, "ai.onnx.ml": 4, "ai.onnx.contrib": 1, "com.microsoft": 1}
+STRINGS, QUANTISED = "ai.onnx.contrib", "com.microsoft"
 IR_VERSION = 9
 TYPES = {
     "float32": TensorProto.FLOAT,

@@ -12,6 +12,7 @@ from keras_tagging.cells import GRUCell, HighwayLSTMCell, SkipLSTMCell
 from keras_tagging.layers import ProjectedRNN
 from keras_tagging.layers.loop import TimeLoop
 from keras_tagging.onnx.arrays import Array
+from keras_tagging.onnx.int8 import int8_lstm
 
 
 def convolution(tracer, layer, inputs):
@@ -45,13 +46,11 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
             "a recurrent layer that returns states, or does not begin with zeros"
         )
     cell = layer.cell
-    native = None if layer.return_cell or tracer.xp.int8 else _native(cell)
+    native = None if layer.return_cell else _native(cell)
     if native:
         outputs, last = _run(tracer.xp, *native, sequences, mask, layer.go_backwards)
     else:
-        tracer.xp.product = int8_product if tracer.xp.int8 else None
         outputs, last = _by_steps(tracer, layer, sequences, mask)
-        tracer.xp.product = None
     if not layer.return_sequences:
         return last
     if not layer.go_backwards:
@@ -178,22 +177,18 @@ def _weights(cell, gates):
 
 def _run(xp, operation, weights, sequences, mask, backwards):
     units = weights[0].shape[1]
-    kernel, recurrent, bias = (w.reshape(1, len(w) * units, -1) for w in weights)
-    bias = np.concatenate([bias, np.zeros_like(bias)], 1)[..., 0]
     lengths = None if mask is None else xp.sum(mask, 1)
-    outputs, last = xp.node(
-        operation,
-        xp.transpose(sequences, (1, 0, 2)),
-        kernel,
-        recurrent,
-        bias,
-        lengths,
-        outputs=2,
-        hidden_size=units,
-        direction="reverse" if backwards else "forward",
-    )
+    options = {"outputs": 2, "direction": "reverse" if backwards else "forward"}
+    int8 = xp.int8 and operation == "LSTM"
+    if int8 and sequences.most is not None:
+        outputs, last = int8_lstm(xp, weights, sequences, lengths, **options)
+    else:
+        kernel, recurrent, bias = (w.reshape(1, len(w) * units, -1) for w in weights)
+        bias = np.concatenate([bias, np.zeros_like(bias)], 1)[..., 0]
+        inputs = xp.transpose(sequences, (1, 0, 2)), kernel, recurrent, bias, lengths
+        outputs, last = xp.node(operation, *inputs, hidden_size=units, **options)
     outputs = xp.transpose(xp.squeeze(outputs, 1), (1, 0, 2))
-    outputs.shape = (None, None, units)
+    outputs.shape, outputs.most = (None, None, units), np.ones(units) if int8 else None
     last = xp.squeeze(last, 0)
     last.shape = (None, units)
     return outputs, last
@@ -201,47 +196,6 @@ def _run(xp, operation, weights, sequences, mask, backwards):
 
 def refuse_recurrent(tracer, layer, *_, **__):
     raise NotImplementedError(f"keras.layers.{type(layer).__name__}")
-
-
-# Products with weights of 8 bits, several times as fast as those of float32
-
-# Processors without VNNI add two products in 16 bits: with 7 bits of the weights they
-# are right as well.
-LARGEST_WEIGHT = 63
-LARGEST, ZERO = 127, 128  # of what the weights are multiplied with, in unsigned bytes
-LEAST = 1e-9  # so that zeros have a scale
-
-
-def int8_product(xp, x, weights):
-    """`x @ weights`, each row of x and each column of the weights with its own scale.
-
-    So a token's answer does not depend on the others of its batch.
-
-    Args:
-        xp: the `Arrays` of the graph.
-        x: `(..., rows)` float32.
-        weights: NumPy array `(rows, columns)`.
-    """
-    rows, columns = weights.shape
-    of_columns = np.maximum(np.abs(weights).max(0), LEAST) / LARGEST_WEIGHT
-    integers = np.round(weights / of_columns).astype("int8")
-    flat = xp.reshape(x, [-1, rows])
-    of_rows = xp.reduce("ReduceMax", xp.node("Abs", flat), -1, keepdims=True)
-    of_rows = xp.maximum(of_rows, LEAST) * (1 / LARGEST)
-    scales = xp.squeeze(of_rows, -1)
-    zero = xp.builder.constant(np.array(ZERO, "uint8"))
-    shape = xp.node("Shape", scales, dtype="int64")
-    [zeros] = xp.builder.node("Expand", [zero, shape.name])
-    inputs = [flat.name, scales.name, zeros]
-    [bytes_] = xp.builder.node("QuantizeLinear", inputs, axis=0)
-    inputs = [bytes_, xp.builder.constant(integers), zero]
-    [sums] = xp.builder.node("MatMulInteger", inputs)
-    product = xp.cast(type(x)(xp, sums, "int32"), "float32")
-    product = product * (of_rows * of_columns.astype("float32"))
-    if x.shape is not None and len(x.shape) == 2:
-        return product
-    before = xp.lengths(x)[:-1]
-    return xp.reshape(product, xp.concatenate([before, np.array([columns])], 0))
 
 
 LAYERS = {

@@ -43,7 +43,7 @@ def onnx_model(
         ) from error
     if int8 and all(t.data_type != onnx.TensorProto.INT8 for t in builder.initializers):
         raise NoRecurrentLayer(
-            f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
+            f"this {model.kind} has no LSTM layer to be computed in 8 bits: "
             "export it without int8"
         )
     about = model.described(top_k)

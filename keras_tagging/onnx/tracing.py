@@ -16,6 +16,7 @@ import keras
 import numpy as np
 
 from keras_tagging.onnx.arrays import PLAIN, Array, Arrays
+from keras_tagging.onnx.int8 import largest
 
 
 class Tracer:
@@ -36,6 +37,8 @@ class Tracer:
         """Says what a symbolic tensor is."""
         array.shape = tuple(tensor.shape)
         self._values[id(tensor)] = tensor, array
+        if self.xp.int8 and array.most is None:
+            array.most = largest(tensor, self._values)
 
     def call(self, function, *args, **kwargs):
         """Call a function of symbolic tensors with arrays."""

@@ -25,10 +25,12 @@ OPERATIONS = {
     ),
     "ai.onnx.ml": frozenset(["LabelEncoder"]),
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),
+    "com.microsoft": frozenset(["DynamicQuantizeLSTM", "MatMulIntegerToFloat"]),
 }
 #: those that may lack an input between others: extensions read a null pointer then
 OPTIONAL = frozenset(
-    "GRU LSTM Loop Pad ReduceLogSumExp ReduceMax ReduceMin ReduceSum".split()
+    "DynamicQuantizeLSTM GRU LSTM Loop Pad ReduceLogSumExp ReduceMax ReduceMin "
+    "ReduceSum".split()
 )
 VARINT, BYTES, FOUR_BYTES = 0, 2, 5
 #: "e" is an enumeration, of whose numbers readers may drop bits: ours are below 15

@@ -91,9 +91,9 @@ def export(
             already, the new one is written beside it before it is removed.
         format: "tf_saved_model" or "onnx".
         top_k: k, limited to the number of tags; for taggers.
-        int8: whether recurrent layers of an ONNX file multiply integers of 8 bits: the
-            file is smaller and tags faster, and some of its answers are not those of
-            the model.
+        int8: whether LSTM layers of an ONNX file, and what reads them, multiply
+            integers of 8 bits, and tables have half precision: the file is smaller and
+            faster, and some of its answers are not those of the model.
         verbose: whether Keras prints the endpoint of a SavedModel.
         words: of a part of a pipeline what its ONNX file reads from `words.npz`, with
             the TensorFlow backend alone: see `runtime.words.words_of`.
@@ -101,7 +101,7 @@ def export(
     Raises:
         ValueError: if there is no such format, `path` exists and is not a SavedModel,
             or does not end in .onnx, `int8` is for another format
-            or a model without recurrent layers, or ONNX cannot compute what the model
+            or a model without LSTM layers, or ONNX cannot compute what the model
             does.
         ImportError: if the package onnx is needed and not installed.
     """
