@@ -11,7 +11,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
-from keras_tagging.onnx.int8 import int8_product
+from keras_tagging.onnx.int8 import LARGEST, int8_product, rounded
 
 #: dtypes that ONNX Runtime computes in, for those that it does not
 PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
@@ -84,8 +84,7 @@ class Arrays:
 
     Args:
         builder: of the graph.
-        int8: whether LSTM layers, and what reads them, have weights of 8 bits, and
-            tables half precision.
+        int8: whether LSTM layers, what reads them, and tables have weights of 8 bits.
         token_ids: the number of ids of a token, if these are an input of the graph in
             the place of strings.
     """
@@ -146,9 +145,9 @@ class Arrays:
         name = self.builder.constant(values.astype(dtype, copy=False), source)
         return Array(self, name, dtype, values.shape)
 
-    def bytes(self, values: np.ndarray) -> Array:
-        """A constant of integers of 8 bits."""
-        return Array(self, self.builder.constant(values), values.dtype.name)
+    def bytes(self, values: np.ndarray, source: object = None) -> Array:
+        """A constant of integers of 8 bits: see `Builder.constant`."""
+        return Array(self, self.builder.constant(values, source), values.dtype.name)
 
     def integers(self, x) -> Array:
         """int64, as the operations want shapes, axes and places.
@@ -343,11 +342,14 @@ class Arrays:
         return x
 
     def take(self, x, indices, axis=0):
-        if self.int8 and hasattr(x, "numpy"):  # a table, in half precision
-            values = x.numpy().astype("float16").astype("float32")
-            x = Array(self, self.builder.constant(values, x), "float32", values.shape)
-        x, indices = self.asarray(x), self.asarray(indices)
-        taken = self.node("Gather", x, indices, axis=axis)
+        indices = self.asarray(indices)
+        if self.int8 and hasattr(x, "numpy") and str(x.dtype).startswith("float"):
+            integers, scales = rounded(x.numpy(), LARGEST)
+            taken = self.node("Gather", self.bytes(integers, x), indices, axis=axis)
+            taken, x = self.cast(taken, "float32") * scales, integers
+        else:
+            x = self.asarray(x)
+            taken = self.node("Gather", x, indices, axis=axis)
         if axis >= 0 and x.shape is not None and indices.shape is not None:
             taken.shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
         return taken

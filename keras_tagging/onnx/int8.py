@@ -20,9 +20,9 @@ MARGIN = 1.001  # by which rounding may exceed what is the largest value
 SATURATED = 100  # whose sigmoid and tanh are 1
 
 
-def rounded(weights) -> tuple[np.ndarray, np.ndarray]:
+def rounded(weights, largest=LARGEST_WEIGHT) -> tuple[np.ndarray, np.ndarray]:
     """Weights `(rows, columns)` as integers, and the scale of each column."""
-    scales = np.maximum(np.abs(weights).max(0), LEAST) / LARGEST_WEIGHT
+    scales = np.maximum(np.abs(weights).max(0), LEAST) / largest
     return np.round(weights / scales).astype("int8"), scales.astype("float32")
 
 

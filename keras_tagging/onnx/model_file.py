@@ -41,7 +41,7 @@ def onnx_model(
             f"this {model.kind} has {error}, which cannot be exported as ONNX: "
             'export it with format="tf_saved_model"'
         ) from error
-    if int8 and all(t.data_type != onnx.TensorProto.INT8 for t in builder.initializers):
+    if int8 and all(x.op_type != "DynamicQuantizeLSTM" for x in builder.nodes()):
         raise NoRecurrentLayer(
             f"this {model.kind} has no LSTM layer to be computed in 8 bits: "
             "export it without int8"

@@ -92,7 +92,7 @@ def export(
         format: "tf_saved_model" or "onnx".
         top_k: k, limited to the number of tags; for taggers.
         int8: whether LSTM layers of an ONNX file, and what reads them, multiply
-            integers of 8 bits, and tables have half precision: the file is smaller and
+            integers of 8 bits, as tables have them: the file is smaller and
             faster, and some of its answers are not those of the model.
         verbose: whether Keras prints the endpoint of a SavedModel.
         words: of a part of a pipeline what its ONNX file reads from `words.npz`, with
