@@ -209,7 +209,7 @@ def replace_parser(pipeline, folder: Path) -> None:
 def write_onnx(pipeline, folder: Path) -> None:
     """Write the ONNX files of a model beside its folder."""
     shutil.rmtree(folder.with_name("onnx"), ignore_errors=True)
-    pipeline.export(folder.with_name("onnx"), format="onnx")
+    pipeline.export(folder.with_name("onnx"), format="onnx", int8=True)
 
 
 def seed_of(run: Path) -> int:
