@@ -16,6 +16,7 @@ from keras_tagging.data.sentence import Sentence, as_sentences, beginning
 from keras_tagging.data.trees import heads_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
+from keras_tagging.kinds.tagging import Tagging, logits_of
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import DependencyTree, agreement
@@ -24,12 +25,6 @@ from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 from keras_tagging.utils.checks import Checked, Level, Weight, checked, whole
 from keras_tagging.utils.limits import MODEL_STEPS
 
-OUTPUTS = {
-    "tags": Output("string", ""),
-    "tag_scores": Output("float", 0.0, ranked=True, served=False),
-    "head_scores": Output("float", 0.0, ranked=True, served=False),
-}
-SCORES = ["tag_scores", "head_scores"]
 NO_ROWS = np.zeros((0, 0), "float32")
 Nbest = Annotated[int, whole(1, 1000)]
 #: those of single words, and those of derivations
@@ -42,33 +37,30 @@ class Deriving(Predictor):
     """A CCG parser, with Keras or without.
 
     Attributes:
-        tags: the categories of words, in the order of their scores.
+        categories: of words, in the order of their scores.
         grammar: the rules that derivations keep to.
         search: how they are searched for.
+        decoder: the search that makes derivations of the outputs `reads`.
+        of_words: the outputs of single words, those of categories first.
     """
 
-    kind, inventory = "ccg-parser", "tags"
+    inventory = "tags"
     gives = ("tags",)
-    figures = FIGURES
-    #: the outputs that the decoder reads, and those of single words
-    reads, of_words = SCORES, SCORES
+    gives_probabilities = False
+    reads: Sequence[str]
+    of_words: Sequence[str]
     #: whether it reads the column `head`, where sentences have one
     reads_heads = False
-    tags: Sequence[str]
     grammar: Grammar
     search: Search
 
-    @classmethod
-    def outputs(cls, about):
-        return OUTPUTS
-
-    @cached_property
-    def decoder(self) -> CCGDecoder:
-        """The search that makes derivations of the scores."""
-        return CCGDecoder(self.grammar, self.tags, self.search)
+    @property
+    def categories(self) -> Sequence[str]:
+        return self.tags
 
     def empty_output(self, name):
-        return super().empty_output(name) if name == "tags" else NO_ROWS
+        is_row = name in {*self.reads, *self.of_words}
+        return NO_ROWS if is_row else super().empty_output(name)
 
     def derive(self, sentences, *, beta=None, nbest=None):
         """Find the derivations of sentences.
@@ -101,17 +93,21 @@ class Deriving(Predictor):
             ranked = self._search(sentence, outputs, beta, nbest or 1)
             return ranked[0][0] if nbest is None else ranked
 
-        return self.decode(sentences, self.reads, derived, entries=len(self.tags))
+        return self.decode(sentences, self.reads, derived, len(self.categories))
 
     def decoding(self):
         return self.reads, lambda *arguments: self._search(*arguments)[0][0]
+
+    def rows(self, outputs, names) -> list[np.ndarray]:
+        """The outputs of these names, with logits of labels."""
+        return [outputs[name] for name in names]
 
     def _search(self, sentence: Sentence, outputs, beta=None, nbest=1, **more) -> list:
         """The sentence with each of its best derivations, and their scores."""
         if not len(sentence):
             return [(sentence, 0.0)]
         words, pos = sentence.tokens, parts_of_speech(sentence, "X")
-        arrays = [outputs[name] for name in self.reads]
+        arrays = self.rows(outputs, self.reads)
         ranked = self.decoder.derive(words, pos, *arrays, beta, nbest, **more)
         derived = []
         for made, score in ranked:
@@ -137,9 +133,9 @@ class Deriving(Predictor):
 
         def both(sentence, outputs):
             made = self._search(sentence, outputs)[0][0].derivation if search else None
-            return made, [outputs[name] for name in self.of_words]
+            return made, self.rows(outputs, self.of_words)
 
-        rows = self.decode(sentences, names, both, len(self.tags), *calls)
+        rows = self.decode(sentences, names, both, len(self.categories), *calls)
         figures = self._of_words(sentences, [outputs for _, outputs in rows])
         if not search:
             return figures
@@ -152,7 +148,7 @@ class Deriving(Predictor):
     def _of_words(self, sentences, scores) -> dict[str, float]:
         right = np.zeros(3, int)
         ids: dict[str, int] = {}  # of categories, in whatever notation
-        each = np.array([ids.setdefault(normal(t), len(ids)) for t in self.tags])
+        each = np.array([ids.setdefault(normal(t), len(ids)) for t in self.categories])
         for sentence, (tags, *heads) in zip(sentences, scores, strict=True):
             if not len(sentence):
                 continue
@@ -165,6 +161,51 @@ class Deriving(Predictor):
         count = sum(map(len, sentences))
         shares = (share(int(n), count) for n in right)
         return dict(zip(OF_WORDS, shares, strict=True))
+
+
+#: what a parser with a chart reads of the heads: those of ROOT and of each word
+HEADS = {"all_head_probabilities": Output("float", 0.0, ranked=True, served=False)}
+#: for models of the network that only `ccg-parser` had
+TRAIN_ANEW = (
+    "is a ccg-parser of version 0.5 or before, which has another network: train it "
+    "anew (keras-tagging train ccg-parser)"
+)
+
+
+class DerivingByChart(Deriving, Tagging):
+    """A CCG parser with an A* search, with Keras or without.
+
+    It is a tagger whose column `tags` has the categories, and scores heads too.
+    """
+
+    kind = "ccg-parser"
+    figures = FIGURES
+    gives = Tagging.gives
+    reads = of_words = ("all_tags_probabilities", *HEADS)
+
+    @classmethod
+    def outputs(cls, about):
+        return super().outputs(about) | HEADS
+
+    @property
+    def categories(self):
+        return self.tags["tags"]
+
+    @cached_property
+    def decoder(self) -> CCGDecoder:
+        return CCGDecoder(self.grammar, self.categories, self.search)
+
+    def decoding(self):
+        """The sentences have derivations, and the labels of further columns."""
+        names, tagged = Tagging.decoding(self)
+
+        def annotated(sentence, outputs):
+            return self._search(tagged(sentence, outputs), outputs)[0][0]
+
+        return [*dict.fromkeys([*names, *self.reads])], annotated
+
+    def rows(self, outputs, names):
+        return [logits_of(outputs[name]) for name in names]
 
 
 # Sentences with derivations
