@@ -16,7 +16,6 @@ vector of the best head; the features are those of the taggers here, and in the 
 parser.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +23,6 @@ from keras_tagging.architectures.architecture import Architecture
 from keras_tagging.architectures.biaffine_network import BiaffineNetwork
 from keras_tagging.architectures.dozat2017 import BIAFFINE_PARSER
 from keras_tagging.architectures.settings import TABLES, CCGSettings
-from keras_tagging.kinds.deriving import TRAIN_ANEW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,17 +33,7 @@ class CCGNetwork(BiaffineNetwork):
     needs: ClassVar = (CCGSettings, *TABLES)
 
 
-class CCGArchitecture(Architecture):
-    """The architecture of `ccg-parser`, which tells of files without its network."""
-
-    def restored(self, keywords: Mapping[str, object]):
-        """See `Architecture.restored`."""
-        if "merge" in keywords:
-            raise ValueError(TRAIN_ANEW)
-        return super().restored(keywords)
-
-
-CCG_PARSER = CCGArchitecture(
+CCG_PARSER = Architecture(
     name="ccg-parser",
     summary="CCG parser, A* over supertags and heads: Yoshikawa et al. (2017).",
     network=CCGNetwork,

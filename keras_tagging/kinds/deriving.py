@@ -47,8 +47,8 @@ class Deriving(Predictor):
     inventory = "tags"
     gives = ("tags",)
     gives_probabilities = False
-    reads: Sequence[str]
-    of_words: Sequence[str]
+    reads: list[str]
+    of_words: list[str]
     #: whether it reads the column `head`, where sentences have one
     reads_heads = False
     grammar: Grammar
@@ -167,8 +167,8 @@ class Deriving(Predictor):
 HEADS = {"all_head_probabilities": Output("float", 0.0, ranked=True, served=False)}
 #: for models of the network that only `ccg-parser` had
 TRAIN_ANEW = (
-    "is a ccg-parser of version 0.5 or before, which has another network: train it "
-    "anew (keras-tagging train ccg-parser)"
+    "is of version 0.5 or before, when a ccg-parser had another network: "
+    "keras-tagging train ccg-parser makes a new one"
 )
 
 
@@ -181,7 +181,7 @@ class DerivingByChart(Deriving, Tagging):
     kind = "ccg-parser"
     figures = FIGURES
     gives = Tagging.gives
-    reads = of_words = ("all_tags_probabilities", *HEADS)
+    reads = of_words = ["all_tags_probabilities", *HEADS]
 
     @classmethod
     def outputs(cls, about):

@@ -115,25 +115,11 @@ class CCGParser(LearningDerivations, DerivingByChart, BiaffineModel):
     Args:
         architecture, settings: see `SentenceModel`.
         grammar: an object of `Grammar.to_dict`; for `from_config`.
-        chunk_scheme, frozen, rules: see `Tagger`.
-        **kwargs: arguments of `SentenceModel`.
+        **kwargs: arguments of `Tagger`.
     """
 
     figures_in_training = OF_WORDS
     default_monitor = "val_joint_accuracy"
-
-    def __init__(
-        self,
-        architecture,
-        settings,
-        grammar=None,
-        chunk_scheme=None,
-        frozen=(),
-        rules=None,
-        **kwargs,
-    ):
-        of_tagger = {"chunk_scheme": chunk_scheme, "frozen": frozen, "rules": rules}
-        super().__init__(architecture, settings, grammar, **of_tagger, **kwargs)
 
     @property
     def search(self) -> Search:

@@ -146,11 +146,34 @@ class BiaffineModel(Tagger):
         return [*self.label_columns, LabelColumn("head", [*map(str, numbers)])]
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """The sum of the losses of tags, heads and labels, each with its weight."""
+        """The sum of the losses of tags, heads and labels, each with its weight.
+
+        Labels are those of arcs from the gold heads, or from the teacher's best ones
+        where there are none.
+        """
         soft = y if isinstance(y, dict) else None
         gold = y if soft is None else soft["gold"]
+        network, first = self.settings.network, y_pred.get("first", {})
+        terms = []  # the number of a column of targets, logits, loss, weight
+        for i, column in enumerate(self.label_columns):
+            weight = self.settings.task.weights[i]
+            terms.append((i, y_pred[column.name], self.loss, weight))
+            if column.name in first:
+                weight *= network.first_weight
+                terms.append((i, first[column.name], self.loss, weight))
+        # heads are not smoothed: their logits have the padding of the batch, too
+        plain, weight = training.TagLoss(), network.tree_weight
+        count = len(self.label_columns)
+        terms.append((count, y_pred["heads"], plain, weight))
+        if "dependents" in y_pred:
+            heads = gold[..., count]
+            if soft is not None:
+                best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
+                heads = ops.where(heads < 0, best, heads)
+            labels = self.label_scores(y_pred, heads)
+            terms.append((count + 1, labels, plain, weight))
         of_gold, of_soft = 0.0, 0.0
-        for i, logits, loss, weight in self.terms(y_pred, gold, soft):
+        for i, logits, loss, weight in terms:
             # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
             value = loss(gold[..., i], logits, 1.0 * sample_weight)
             of_gold = of_gold + weight * ops.cast(value, "float32")
@@ -162,26 +185,6 @@ class BiaffineModel(Tagger):
         if soft is None:
             return sum(self.losses, of_gold)
         return self.joined_loss(of_gold, of_soft)
-
-    def terms(self, y_pred, gold, soft) -> list[tuple]:
-        """The number of a column of targets, its logits, loss and weight, of each loss.
-
-        Args:
-            y_pred: what the network gave.
-            gold: `(batch, time, columns)`, ids.
-            soft: the soft targets, as in `batch_loss`; None without.
-        """
-        network, first = self.settings.network, y_pred.get("first", {})
-        terms = []
-        for i, column in enumerate(self.label_columns):
-            weight = self.settings.task.weights[i]
-            terms.append((i, y_pred[column.name], self.loss, weight))
-            if column.name in first:
-                weight *= network.first_weight
-                terms.append((i, first[column.name], self.loss, weight))
-        # heads are not smoothed: their logits have the padding of the batch, too
-        heads = y_pred["heads"], training.TagLoss(), network.tree_weight
-        return [*terms, (len(self.label_columns), *heads)]
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The loss alone: figures are those of the development sentences."""
@@ -243,20 +246,6 @@ class BiaffineParser(Parsed, BiaffineModel):
         """The columns of tags, heads, which are numbers of words, and labels."""
         deprels = LabelColumn("deprel", self.labels)
         return [*super().distilled_columns(sentences), deprels]
-
-    def terms(self, y_pred, gold, soft):
-        """See `BiaffineModel.terms`.
-
-        Labels are those of arcs from the gold heads, or from the teacher's best ones
-        where there are none.
-        """
-        count, heads = len(self.label_columns), gold[..., -2]
-        if soft is not None:
-            best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
-            heads = ops.where(heads < 0, best, heads)
-        labels, weight = self.label_scores(y_pred, heads), self.settings["tree_weight"]
-        of_labels = (count + 1, labels, training.TagLoss(), weight)
-        return [*super().terms(y_pred, gold, soft), of_labels]
 
     def label_scores(self, outputs, heads):
         """The logits of the labels of arcs: see `ArcLabels.scores`."""
