@@ -25,7 +25,6 @@ from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 from keras_tagging.utils.checks import Checked, Level, Weight, checked, whole
 from keras_tagging.utils.limits import MODEL_STEPS
 
-NO_ROWS = np.zeros((0, 0), "float32")
 Nbest = Annotated[int, whole(1, 1000)]
 #: those of single words, and those of derivations
 OF_WORDS = ("accuracy", "head_accuracy", "joint_accuracy")
@@ -57,10 +56,6 @@ class Deriving(Predictor):
     @property
     def categories(self) -> Sequence[str]:
         return self.tags
-
-    def empty_output(self, name):
-        is_row = name in {*self.reads, *self.of_words}
-        return NO_ROWS if is_row else super().empty_output(name)
 
     def derive(self, sentences, *, beta=None, nbest=None):
         """Find the derivations of sentences.
@@ -175,12 +170,12 @@ TRAIN_ANEW = (
 class DerivingByChart(Deriving, Tagging):
     """A CCG parser with an A* search, with Keras or without.
 
-    It is a tagger whose column `tags` has the categories, and scores heads too.
+    It is a tagger whose column `tags` has the categories, and scores heads too: `tag`
+    gives the best category of each word, and other columns that it learns.
     """
 
     kind = "ccg-parser"
     figures = FIGURES
-    gives = Tagging.gives
     reads = of_words = ["all_tags_probabilities", *HEADS]
 
     @classmethod
@@ -195,15 +190,6 @@ class DerivingByChart(Deriving, Tagging):
     def decoder(self) -> CCGDecoder:
         return CCGDecoder(self.grammar, self.categories, self.search)
 
-    def decoding(self):
-        """The sentences have derivations, and the labels of further columns."""
-        names, tagged = Tagging.decoding(self)
-
-        def annotated(sentence, outputs):
-            return self._search(tagged(sentence, outputs), outputs)[0][0]
-
-        return [*dict.fromkeys([*names, *self.reads])], annotated
-
     def rows(self, outputs, names):
         return [logits_of(outputs[name]) for name in names]
 
@@ -212,7 +198,7 @@ class DerivingByChart(Deriving, Tagging):
 
 
 def with_derivations(sentences) -> list[Sentence]:
-    """The sentences, after a check that each with words has a derivation.
+    """The sentences with the categories of their derivations, which they must have.
 
     Those that have heads lose them: figures and training must not read gold trees.
 
@@ -227,7 +213,9 @@ def with_derivations(sentences) -> list[Sentence]:
                 "which a CCG parser learns from: read an .auto file"
             )
     kept = [{k: v for k, v in s.columns.items() if k != "head"} for s in sentences]
-    return [replace(s, columns=x) for s, x in zip(sentences, kept, strict=True)]
+    tags = (gold_tags(s) if len(s) else [] for s in sentences)
+    rows = zip(sentences, tags, kept, strict=True)
+    return [replace(s, tags=own, columns=columns) for s, own, columns in rows]
 
 
 def gold_tags(sentence: Sentence) -> list[str]:

@@ -13,7 +13,6 @@ from keras_tagging.kinds.deriving import (
     Deriving,
     DerivingByChart,
     gold_heads,
-    gold_tags,
     with_derivations,
 )
 from keras_tagging.metrics.derivations import derivation_counts
@@ -66,10 +65,6 @@ class LearningDerivations(Deriving, SentenceModel):
 
     def annotated(self, sentences):
         return with_derivations(sentences)
-
-    def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """The loss alone: figures are those of the development sentences."""
-        return self.get_metrics_result()
 
     report = SentenceModel.report
     predictions = SentenceModel.predictions
@@ -128,13 +123,10 @@ class CCGParser(LearningDerivations, DerivingByChart, BiaffineModel):
 
     def annotated(self, sentences):
         """The sentences with the categories and heads of their derivations."""
-        learnt = []
-        for sentence in super().annotated(sentences):
-            if len(sentence):
-                heads = {"head": [*map(str, gold_heads(sentence))]}
-                columns, tags = sentence.columns | heads, gold_tags(sentence)
-                sentence = replace(sentence, tags=tags, columns=columns)
-            learnt.append(sentence)
+        sentences = super().annotated(sentences)
+        heads = ([*map(str, gold_heads(s))] if len(s) else [] for s in sentences)
+        pairs = zip(sentences, heads, strict=True)
+        learnt = [replace(s, columns=s.columns | {"head": x}) for s, x in pairs]
         return BiaffineModel.annotated(self, learnt)
 
     def evaluator(self, sentences, calls=None):

@@ -9,8 +9,9 @@ from keras import ops
 from keras_tagging.architectures.output import run_network
 from keras_tagging.ccg.grammar import of_fragments
 from keras_tagging.encoding.batching import ids_of
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.encoding.vocabulary import count_vocabulary
-from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch, gold_tags
+from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.ccg.ccg_parser import LearningDerivations
@@ -71,7 +72,7 @@ class ShiftReduceParser(DerivingByMoves, LearningDerivations):
         return self.vocabularies["tags"]
 
     def count_labels(self, sentences):
-        return {"tags": count_vocabulary(t for s in sentences for t in gold_tags(s))}
+        return {"tags": count_vocabulary(t for s in sentences for t in s.tags)}
 
     @property
     def search(self) -> MoveSearch:
@@ -129,7 +130,7 @@ class ShiftReduceParser(DerivingByMoves, LearningDerivations):
     # Training
 
     def check_development(self, sentences):
-        tags = dict.fromkeys(tag for s in sentences if len(s) for tag in gold_tags(s))
+        tags = dict.fromkeys(tag for s in sentences for tag in s.tags)
         refuse_unknown("categories", tags, self.tags, "development")
 
     def _with_rules(self, derivations):
@@ -138,9 +139,7 @@ class ShiftReduceParser(DerivingByMoves, LearningDerivations):
 
     def targets(self, sentences):
         """The numbers of the categories of all tokens, `(tokens,)`."""
-        ids = {tag: i for i, tag in enumerate(self.tags)}
-        tags = (tag for s in sentences if len(s) for tag in gold_tags(s))
-        return np.array([ids.get(tag, -1) for tag in tags], "int32")
+        return LabelColumn(None, self.tags).targets(sentences)
 
     def batches(self, sentences, fitting):
         moves, chosen = self._gold_moves(sentences)
