@@ -41,5 +41,3 @@ GOLD = sentences()
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "head_units": 8}
 SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "head_dropout": 0.0}
 SETTINGS |= WORDS_ONLY | {"learning_rate": 0.05, "token_budget": 60, "seed": 1}
-SETTINGS |= {"decay": None, "weight_average": 0.0, "unknown_rate": 0.1}
-SETTINGS |= {"embedding_dropout": 0.0}

@@ -11,9 +11,8 @@ the biaffine parser gives both, from the same recurrent layers as in section 3.2
 terms from training, each with a weight: the logarithms of the shares of rules, and of
 the orders in which neighbours join a head; the search is in haste; heads are those of
 the categories (`Derivation.heads`); no word is its own head; categories do not read the
-vector of the best head; the features are those of the taggers here, and in the recipe
-"fast" the sizes and the tags that are fed to the second layer those of the biaffine
-parser.
+vector of the best head; the sizes of the layers are those of the biaffine parser, the
+features and the training those of the stacked taggers here.
 """
 
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from typing import ClassVar
 
 from keras_tagging.architectures.architecture import Architecture
 from keras_tagging.architectures.biaffine_network import BiaffineNetwork
-from keras_tagging.architectures.dozat2017 import BIAFFINE_PARSER
+from keras_tagging.architectures.kadari2018 import FAST
 from keras_tagging.architectures.settings import TABLES, CCGSettings
 
 
@@ -46,5 +45,12 @@ CCG_PARSER = Architecture(
         "batch_size": 128,
         "epochs": 30,
     },
-    fast={**BIAFFINE_PARSER.fast, "tags": ("tags",)},
+    fast={
+        **FAST,
+        "encoder": "bigru",
+        "dropout": 0.25,
+        "layer_dropout": 0.33,
+        "token_budget": 400,
+        "label_smoothing": 0.0,
+    },
 )
