@@ -62,14 +62,15 @@ class BiaffineNetwork(Checked):
             settings: a `Settings`, for the options of the tables.
             features: an adapted `TokenFeatures`.
             columns: the `LabelColumn` of each column of tags; there may be none.
-            labels: the dependency labels.
+            labels: the dependency labels; there may be none.
             seed: of the initial weights and of dropout.
             vector_dim: size of the pretrained vectors, 0 without.
 
         Returns:
             A functional model from what `run_network` gives it to a dict: the logits of
             each column by its name, those of the first layer under `first`, `heads`,
-            the outputs of `ArcLabels` as `dependents` and `label_heads`, and `lengths`.
+            if there are labels the outputs of `ArcLabels` as `dependents` and
+            `label_heads`, and `lengths`.
         """
         import keras
 
@@ -135,16 +136,16 @@ class BiaffineNetwork(Checked):
             self.head_units,
             seed=next(draw),
             kernel_initializer=of_kernels(next(draw)),
-            exclude_itself=True,
             name="heads",
             **options,
         )(x, mask=mask)
-        outputs["dependents"], outputs["label_heads"] = ArcLabels(
-            len(labels),
-            self.label_units,
-            seed=next(draw),
-            kernel_initializer=of_kernels(next(draw)),
-            name="arc_labels",
-            **options,
-        )(x, mask=mask)
+        if labels:
+            outputs["dependents"], outputs["label_heads"] = ArcLabels(
+                len(labels),
+                self.label_units,
+                seed=next(draw),
+                kernel_initializer=of_kernels(next(draw)),
+                name="arc_labels",
+                **options,
+            )(x, mask=mask)
         return functional(inputs, None, outputs, name="biaffine")

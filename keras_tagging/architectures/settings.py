@@ -220,8 +220,19 @@ class ParserSettings(PretrainedSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CCGSettings(PretrainedSettings, Search):
-    """The settings of a CCG parser beside those of its network: also its search."""
+class CCGSettings(TaggerSettings, Search):
+    """The settings of a CCG parser beside those of its network: also its search.
+
+    Args:
+        tags: as for taggers; "tags" are the categories.
+    """
+
+    tags: ColumnNames = ("tags",)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if "tags" not in self.tags:
+            raise ValueError(f"tags={self.tags}: 'tags', the categories, are missing")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.ccg_network import SupertaggingNetwork
+from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
 from keras_tagging.architectures.settings import TABLES, CCGMovesSettings
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
-from keras_tagging.utils.checks import Share, Steps, Units
+from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
 from keras_tagging.utils.seeds import seeds
 
 #: the hidden layers over the moves: those of Elkaref & Bohnet (2017)
@@ -21,7 +21,7 @@ Cell = Literal[*CELLS]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftReduceNetwork(SupertaggingNetwork):
+class ShiftReduceNetwork(Checked):
     r"""A scorer of moves behind the stack of recurrent layers.
 
     The states of the stack give the logits of each word's categories, and are what the
@@ -29,6 +29,12 @@ class ShiftReduceNetwork(SupertaggingNetwork):
     together.
 
     Args:
+        encoder: the stacked tagger whose cell the layers have.
+        units: size of the hidden state of each direction.
+        num_layers: bidirectional layers.
+        merge: "layer" or "top", as in `BidirectionalStack`.
+        dropout: of the input of the recurrent layers.
+        layer_dropout: of their output.
         cell: the hidden layer over the moves: feed-forward, or recurrent.
         move_units: its size.
         category_dim: size of the embeddings of the categories of constituents.
@@ -39,6 +45,12 @@ class ShiftReduceNetwork(SupertaggingNetwork):
     kind: ClassVar[str] = "ccg-shift-reduce"
     needs: ClassVar = (CCGMovesSettings, *TABLES)
 
+    encoder: Encoder = "bigru"
+    units: Units = 200
+    num_layers: Parts = 2
+    merge: Literal["top", "layer"] = "layer"
+    dropout: Share = 0.5
+    layer_dropout: Share = 0.5
     cell: Cell = "ffn"
     move_units: Units = 128
     category_dim: Units = 50
@@ -64,14 +76,36 @@ class ShiftReduceNetwork(SupertaggingNetwork):
         """
         import keras
 
-        from keras_tagging.architectures.embedding import uniform
+        from keras_tagging.architectures.embedding import (
+            INITIALIZERS,
+            token_inputs,
+            uniform,
+        )
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import TransitionScorer
 
         draw, tags = seeds(seed), vocabularies["tags"]
-        inputs, _, x, logits, of_kernels = self.supertagged(
-            settings, features, tags, draw, seed=seed, vector_dim=vector_dim
+        _, of_kernels = INITIALIZERS[settings.tables.initializer]
+        inputs, mask, x = token_inputs(
+            settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
         )
+        x = recurrent_stack(
+            self.encoder,
+            self.units,
+            self.num_layers,
+            draw,
+            of_kernels,
+            merge=self.merge,
+            dropout=self.layer_dropout,
+            name="stack",
+            seed=seed,
+        )(x, mask=mask)
+        logits = keras.layers.Dense(
+            len(tags),
+            kernel_initializer=of_kernels(next(draw)),
+            dtype="float32",
+            name="logits",
+        )(x)
         network = functional(inputs, None, {"tags": logits, "states": x}, name="tokens")
         cell = CELLS[self.cell](
             self.move_units,

@@ -178,7 +178,7 @@ def deriving(
     derive = partial(model.derive, beta=beta, nbest=nbest or 1)
     return Work(
         partial(results, derive, answer),
-        len(parser.tags),
+        len(parser.categories),
         preface_of(model) if output == "html" else "",
         writer=partial(DerivationsWriter, output),
         remark=remark,

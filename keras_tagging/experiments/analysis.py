@@ -239,12 +239,12 @@ def derived_tokens(model, sentences) -> tuple[pd.DataFrame, list[tuple]]:
     """
     sentences = [s for s in with_derivations(model.annotated(sentences)) if len(s)]
     tokens = places(model, sentences)
-    tags = np.array(model.tags, object)
+    tags = np.array(model.categories, object)
     needed, derive = model.decoding()
-    names = [*dict.fromkeys([*needed, "tag_scores"])]
+    names = [*dict.fromkeys([*needed, *model.of_words])]
 
     def both(sentence, outputs):
-        best = tags[outputs["tag_scores"].argmax(-1)]
+        best = tags[model.rows(outputs, model.of_words)[0].argmax(-1)]
         return derive(sentence, outputs).derivation, best
 
     rows = model.decode(sentences, names, both, entries=len(tags))

@@ -16,6 +16,7 @@ from keras_tagging.data.sentence import Sentence, as_sentences, beginning
 from keras_tagging.data.trees import heads_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
+from keras_tagging.kinds.tagging import Tagging, logits_of
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import DependencyTree, agreement
@@ -24,13 +25,6 @@ from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 from keras_tagging.utils.checks import Checked, Level, Weight, checked, whole
 from keras_tagging.utils.limits import MODEL_STEPS
 
-OUTPUTS = {
-    "tags": Output("string", ""),
-    "tag_scores": Output("float", 0.0, ranked=True, served=False),
-    "head_scores": Output("float", 0.0, ranked=True, served=False),
-}
-SCORES = ["tag_scores", "head_scores"]
-NO_ROWS = np.zeros((0, 0), "float32")
 Nbest = Annotated[int, whole(1, 1000)]
 #: those of single words, and those of derivations
 OF_WORDS = ("accuracy", "head_accuracy", "joint_accuracy")
@@ -42,33 +36,26 @@ class Deriving(Predictor):
     """A CCG parser, with Keras or without.
 
     Attributes:
-        tags: the categories of words, in the order of their scores.
+        categories: of words, in the order of their scores.
         grammar: the rules that derivations keep to.
         search: how they are searched for.
+        decoder: the search that makes derivations of the outputs `reads`.
+        of_words: the outputs of single words, those of categories first.
     """
 
-    kind, inventory = "ccg-parser", "tags"
+    inventory = "tags"
     gives = ("tags",)
-    figures = FIGURES
-    #: the outputs that the decoder reads, and those of single words
-    reads, of_words = SCORES, SCORES
+    gives_probabilities = False
+    reads: list[str]
+    of_words: list[str]
     #: whether it reads the column `head`, where sentences have one
     reads_heads = False
-    tags: Sequence[str]
     grammar: Grammar
     search: Search
 
-    @classmethod
-    def outputs(cls, about):
-        return OUTPUTS
-
-    @cached_property
-    def decoder(self) -> CCGDecoder:
-        """The search that makes derivations of the scores."""
-        return CCGDecoder(self.grammar, self.tags, self.search)
-
-    def empty_output(self, name):
-        return super().empty_output(name) if name == "tags" else NO_ROWS
+    @property
+    def categories(self) -> Sequence[str]:
+        return self.tags
 
     def derive(self, sentences, *, beta=None, nbest=None):
         """Find the derivations of sentences.
@@ -101,17 +88,21 @@ class Deriving(Predictor):
             ranked = self._search(sentence, outputs, beta, nbest or 1)
             return ranked[0][0] if nbest is None else ranked
 
-        return self.decode(sentences, self.reads, derived, entries=len(self.tags))
+        return self.decode(sentences, self.reads, derived, len(self.categories))
 
     def decoding(self):
         return self.reads, lambda *arguments: self._search(*arguments)[0][0]
+
+    def rows(self, outputs, names) -> list[np.ndarray]:
+        """The outputs of these names, with logits of labels."""
+        return [outputs[name] for name in names]
 
     def _search(self, sentence: Sentence, outputs, beta=None, nbest=1, **more) -> list:
         """The sentence with each of its best derivations, and their scores."""
         if not len(sentence):
             return [(sentence, 0.0)]
         words, pos = sentence.tokens, parts_of_speech(sentence, "X")
-        arrays = [outputs[name] for name in self.reads]
+        arrays = self.rows(outputs, self.reads)
         ranked = self.decoder.derive(words, pos, *arrays, beta, nbest, **more)
         derived = []
         for made, score in ranked:
@@ -137,9 +128,9 @@ class Deriving(Predictor):
 
         def both(sentence, outputs):
             made = self._search(sentence, outputs)[0][0].derivation if search else None
-            return made, [outputs[name] for name in self.of_words]
+            return made, self.rows(outputs, self.of_words)
 
-        rows = self.decode(sentences, names, both, len(self.tags), *calls)
+        rows = self.decode(sentences, names, both, len(self.categories), *calls)
         figures = self._of_words(sentences, [outputs for _, outputs in rows])
         if not search:
             return figures
@@ -152,7 +143,7 @@ class Deriving(Predictor):
     def _of_words(self, sentences, scores) -> dict[str, float]:
         right = np.zeros(3, int)
         ids: dict[str, int] = {}  # of categories, in whatever notation
-        each = np.array([ids.setdefault(normal(t), len(ids)) for t in self.tags])
+        each = np.array([ids.setdefault(normal(t), len(ids)) for t in self.categories])
         for sentence, (tags, *heads) in zip(sentences, scores, strict=True):
             if not len(sentence):
                 continue
@@ -167,11 +158,47 @@ class Deriving(Predictor):
         return dict(zip(OF_WORDS, shares, strict=True))
 
 
+#: what a parser with a chart reads of the heads: those of ROOT and of each word
+HEADS = {"all_head_probabilities": Output("float", 0.0, ranked=True, served=False)}
+#: for models of the network that only `ccg-parser` had
+TRAIN_ANEW = (
+    "is of version 0.5 or before, when a ccg-parser had another network: "
+    "keras-tagging train ccg-parser makes a new one"
+)
+
+
+class DerivingByChart(Deriving, Tagging):
+    """A CCG parser with an A* search, with Keras or without.
+
+    It is a tagger whose column `tags` has the categories, and scores heads too: `tag`
+    gives the best category of each word, and other columns that it learns.
+    """
+
+    kind = "ccg-parser"
+    figures = FIGURES
+    reads = of_words = ["all_tags_probabilities", *HEADS]
+
+    @classmethod
+    def outputs(cls, about):
+        return super().outputs(about) | HEADS
+
+    @property
+    def categories(self):
+        return self.tags["tags"]
+
+    @cached_property
+    def decoder(self) -> CCGDecoder:
+        return CCGDecoder(self.grammar, self.categories, self.search)
+
+    def rows(self, outputs, names):
+        return [logits_of(outputs[name]) for name in names]
+
+
 # Sentences with derivations
 
 
 def with_derivations(sentences) -> list[Sentence]:
-    """The sentences, after a check that each with words has a derivation.
+    """The sentences with the categories of their derivations, which they must have.
 
     Those that have heads lose them: figures and training must not read gold trees.
 
@@ -186,7 +213,9 @@ def with_derivations(sentences) -> list[Sentence]:
                 "which a CCG parser learns from: read an .auto file"
             )
     kept = [{k: v for k, v in s.columns.items() if k != "head"} for s in sentences]
-    return [replace(s, columns=x) for s, x in zip(sentences, kept, strict=True)]
+    tags = (gold_tags(s) if len(s) else [] for s in sentences)
+    rows = zip(sentences, tags, kept, strict=True)
+    return [replace(s, tags=own, columns=columns) for s, own, columns in rows]
 
 
 def gold_tags(sentence: Sentence) -> list[str]:

@@ -13,8 +13,6 @@ from keras_tagging.metrics.raw_text import segmentation_scores
 from keras_tagging.segmenting.characters import TextStream, symbols_of
 from keras_tagging.segmenting.segmentation import LABELS, targets_of
 
-LEAST = np.finfo("float32").tiny  # a probability, whose logarithm is finite
-
 
 def figures_of(
     columns: Sequence[LabelColumn],
@@ -75,13 +73,6 @@ def cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:
     rows = logits[seen]
     rows = rows - rows.max(-1, keepdims=True)
     return np.log(np.exp(rows).sum(-1)) - rows[np.arange(len(rows)), targets[seen]]
-
-
-def logits_of(probabilities) -> np.ndarray:
-    """Logits of probabilities: those of which Keras made them, or their logarithms."""
-    if isinstance(probabilities, np.ndarray):
-        return np.log(np.maximum(probabilities.astype("float64"), LEAST))
-    return probabilities.logits
 
 
 def segment_figures(segmentation, sentences) -> dict[str, float]:

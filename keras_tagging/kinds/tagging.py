@@ -28,6 +28,8 @@ OUTPUTS = {
     "all_probabilities": Output("float", 0.0, ranked=True, served=False),
 }
 
+LEAST = np.finfo("float32").tiny  # a probability, whose logarithm is finite
+
 
 class Tagging(Predictor):
     """A tagger, with Keras or without.
@@ -254,8 +256,7 @@ class Tagging(Predictor):
             losses = []
             for column, name in zip(columns, rows, strict=False):
                 logits, targets = outputs[name], column.targets([sentence])
-                logits = figures.logits_of(logits)
-                losses.append(figures.cross_entropy(logits, targets))
+                losses.append(figures.cross_entropy(logits_of(logits), targets))
             return labels(sentence, outputs), losses
 
         def computed(items):
@@ -311,6 +312,13 @@ class Tagging(Predictor):
             return replace(whole, spans=spans) if self.gives_spans else whole
 
         return names, annotated
+
+
+def logits_of(probabilities) -> np.ndarray:
+    """Logits of probabilities: those of which Keras made them, or their logarithms."""
+    if isinstance(probabilities, np.ndarray):
+        return np.log(np.maximum(probabilities.astype("float64"), LEAST))
+    return probabilities.logits
 
 
 def _spans(sentence: Sentence, tags: list[str], probabilities: list[float]):

@@ -22,7 +22,8 @@ class BiaffineHeads(keras.layers.Layer):
     probabilities of the word's heads, as the parser of Yoshikawa et al. (2017), section
     3.2, :cite:`yoshikawa2017`, adds them to those of its categories.
 
-    Departures: ROOT has a vector of its own, r, behind the hidden layer.
+    No word is its own head. Departures: ROOT has a vector of its own, r, behind the
+    hidden layer.
 
     Args:
         units: size of :math:`d_i` and :math:`h_j`.
@@ -30,7 +31,6 @@ class BiaffineHeads(keras.layers.Layer):
         activation: :math:`\phi`.
         seed: int. Seed of dropout; by default Keras' global seed.
         kernel_initializer: initializer of all kernels but U, which starts at zero.
-        exclude_itself: whether no word is its own head.
 
     Call arguments:
         inputs: `(batch, time, features)`.
@@ -48,12 +48,10 @@ class BiaffineHeads(keras.layers.Layer):
         activation="leaky_relu",
         seed=None,
         kernel_initializer="glorot_uniform",
-        exclude_itself=False,
         **kwargs,
     ):
         super().__init__(**kwargs)
         _set_up(self, units, dropout, activation, seed, kernel_initializer)
-        self.exclude_itself = exclude_itself
 
     def build(self, input_shape):
         _add_weights(self, input_shape[-1])
@@ -66,10 +64,9 @@ class BiaffineHeads(keras.layers.Layer):
         heads = ops.transpose(heads, (0, 2, 1))
         scores = ops.matmul(ops.matmul(dependents, self.bilinear) + self.prior, heads)
         scores = ops.cast(scores, "float32")
-        if self.exclude_itself:
-            words = ops.cumsum(ops.ones_like(scores[:, :, :1]), axis=1)
-            places = ops.transpose(ops.pad(words, [(0, 0), (1, 0), (0, 0)]), (0, 2, 1))
-            scores = ops.where(ops.equal(words, places), NO_HEAD, scores)
+        words = ops.cumsum(ops.ones_like(scores[:, :, :1]), axis=1)
+        places = ops.transpose(ops.pad(words, [(0, 0), (1, 0), (0, 0)]), (0, 2, 1))
+        scores = ops.where(ops.equal(words, places), NO_HEAD, scores)
         if mask is None:
             return scores
         real = ops.cast(mask, "float32")
@@ -84,7 +81,7 @@ class BiaffineHeads(keras.layers.Layer):
         return batch, time, None if time is None else time + 1
 
     def get_config(self):
-        return {**super().get_config(), **config_of(self, *NAMES, "exclude_itself")}
+        return {**super().get_config(), **config_of(self, *NAMES)}
 
 
 @keras.saving.register_keras_serializable("keras_tagging")

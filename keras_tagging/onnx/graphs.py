@@ -255,26 +255,17 @@ def biaffine_graph(xp: Arrays, model, top_k: int):
 
 
 def derivation_graph(xp: Arrays, model, top_k: int):
-    """The graph of a CCG parser: the scores of which NumPy makes derivations."""
+    """The graph of a CCG parser: probabilities, of which NumPy makes derivations."""
+    ranked = ranked_switch(xp, model)
 
     def answer(request):
         outputs = outputs_of(request, model)
-        wide = xp.expand_dims(request.real, -1)
-        return {
-            **best_tags(xp, request, outputs["tags"], model.tags),
-            "head_scores": xp.where(wide, outputs["heads"], 0.0),
-        }
+        answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
+        heads = xp.node("Softmax", outputs["heads"], axis=-1)
+        heads = xp.where(xp.expand_dims(request.real, -1), heads, 0.0)
+        return answers | {"all_head_probabilities": heads}
 
     return of_words(xp, model, answer)
-
-
-def best_tags(xp, request, logits, tags):
-    """The best tag of each word, and the logits of all."""
-    best = xp.take(np.array(tags, object), xp.cast(xp.argmax(logits, -1), "int64"))
-    return {
-        "tags": xp.where(request.real, best, ""),
-        "tag_scores": xp.where(xp.expand_dims(request.real, -1), logits, 0.0),
-    }
 
 
 def moves_graph(xp: Arrays, model, top_k: int):
@@ -296,10 +287,13 @@ def moves_graph(xp: Arrays, model, top_k: int):
                 beam,
             )
         wide = xp.expand_dims(request.real, -1)
+        best = xp.cast(xp.argmax(logits, -1), "int64")
+        best = xp.take(np.array(model.tags, object), best)
         # a row a word, as all outputs have
         scores = xp.broadcast_to(xp.expand_dims(scores, 1), [rows, words, beam])
         return {
-            **best_tags(xp, request, logits, model.tags),
+            "tags": xp.where(request.real, best, ""),
+            "tag_scores": xp.where(wide, logits, 0.0),
             "moves": xp.where(wide, moves, 0),
             "move_scores": xp.where(wide, scores, 0.0),
         }

@@ -6,8 +6,14 @@ has both.
 
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search, search_of
-from keras_tagging.kinds.deriving import Deriving, DerivingByMoves, MoveSearch
-from keras_tagging.runtime.models import OnnxModel
+from keras_tagging.kinds.deriving import (
+    HEADS,
+    TRAIN_ANEW,
+    DerivingByChart,
+    DerivingByMoves,
+    MoveSearch,
+)
+from keras_tagging.runtime.models import OnnxModel, OnnxTagger
 
 
 class OnnxDeriver(OnnxModel):
@@ -17,17 +23,21 @@ class OnnxDeriver(OnnxModel):
 
     def __init__(self, session, described, threads=1):
         super().__init__(session, described, threads)
-        self.tags = self.labels
         self.grammar = Grammar.from_dict(described.get("grammar"))
         self.search = search_of(described.get("search"), self.search_kind)
-        self._inventories = dict.fromkeys(("tags", "tag_scores"), frozenset(self.tags))
 
 
-class OnnxCCGParser(Deriving, OnnxDeriver):
+class OnnxCCGParser(DerivingByChart, OnnxDeriver, OnnxTagger):
     """A CCG parser, as `CCGParser`: see there."""
 
+    @classmethod
+    def lists(cls, described):
+        if not isinstance(described.get("tags"), dict):
+            raise ValueError(TRAIN_ANEW)
+        return super().lists(described)
+
     def _possible(self, name, array, real):
-        if name == "head_scores":
+        if name in HEADS:
             return array.shape[2] == array.shape[1] + 1
         return super()._possible(name, array, real)
 
@@ -36,6 +46,11 @@ class OnnxShiftReduceParser(DerivingByMoves, OnnxDeriver):
     """A CCG parser by moves, as `ShiftReduceParser`: see there."""
 
     search_kind = MoveSearch
+
+    def __init__(self, session, described, threads=1):
+        super().__init__(session, described, threads)
+        self.tags = self.labels
+        self._inventories = dict.fromkeys(("tags", "tag_scores"), frozenset(self.tags))
 
     def derive(self, sentences, *, beta=None, nbest=None):
         """Find the derivations of sentences: see `ShiftReduceParser.derive`.

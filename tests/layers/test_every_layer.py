@@ -31,7 +31,7 @@ BIAFFINE |= {"kernel_initializer": normal}
 #: the arguments of a layer, none of which has its default value
 ARGUMENTS = {
     own.ArcLabels: {"num_labels": 3, **BIAFFINE},
-    own.BiaffineHeads: {**BIAFFINE, "exclude_itself": True},
+    own.BiaffineHeads: BIAFFINE,
     own.BidirectionalStack: {
         "cell": lambda: make(CASES["mixed-cell-shortcut"], dropout=0.5, seed=7),
         "num_layers": 3,

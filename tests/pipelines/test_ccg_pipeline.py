@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import TINY, randomize
 from derivations import GOLD, SETTINGS
+from models import biaffine
+from models.test_shift_reduce_parser import SETTINGS as BY_MOVES
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
@@ -258,6 +260,41 @@ def test_parts_of_speech_of_gold_derivations(ccg_parser, column):
     # CoNLL-U names both, also where other parts of speech than universal ones stand
     both = replace(gold, columns={"pos": sets[column], "xpos": sets["xpos"]})
     assert {"upos", "xpos"} <= pipeline.scores([both]).keys()
+
+
+def with_columns(sentence):
+    """With a tree, parts of speech, and the categories as a column."""
+    heads = sentence.derivation.heads(by_category=True)
+    deprels = ["dep" if head else "root" for head in heads]
+    pos = [tag[0] for tag in sentence.tags]
+    columns = {"pos": pos, "xpos": sentence.tokens, "supertag": sentence.tags}
+    columns |= {"head": [*map(str, heads)], "deprel": deprels}
+    return replace(sentence, columns=columns)
+
+
+def test_moves_read_columns_and_heads_of_a_biaffine_parser(tmp_path):
+    gold = [*map(with_columns, GOLD)]
+    tags = ("upos", "xpos", "supertag")
+    parser = biaffine.build(**biaffine.LEARNING | {"tags": tags, "weight_average": 0.0})
+    parser.fit(gold, epochs=20, verbose=0)
+    read = {"columns": ("pos", "xpos", "supertag", "deprel"), "head_weight": 1.5}
+    by_moves = keras_tagging.build("ccg-shift-reduce", **BY_MOVES | read)
+    by_moves.fit(gold, epochs=15, verbose=0)
+    pipeline = Pipeline(Segmenter(), parser=parser, ccg_shift_reduce=by_moves)
+    parsed, found = parser.annotate(WORDS), list(pipeline.annotate(TEXT))
+    assert parsed[1].columns["supertag"] == found[1].tags == GOLD[2].tags
+    assert [s.columns for s in found] == [s.columns for s in parsed]
+    roots = [s.derivation.root for s in found]
+    assert roots == [s.derivation.root for s in by_moves.derive(parsed)]
+    scores = []  # of which the tree is a part
+    for weight in (0.0, 1.5):
+        by_moves.head_weight = weight
+        scores.append(by_moves.derive(parsed, nbest=1)[1][0][1])
+    assert scores[1] > scores[0] + 1
+    pipeline.only(["parser", "ccg-shift-reduce"]).export(tmp_path / "a", format="onnx")
+    again = list(runtime.load(tmp_path / "a").annotate(WORDS))
+    assert [s.derivation.root for s in again] == roots
+    assert [s.columns for s in again] == [s.columns for s in found]
 
 
 @pytest.mark.usefixtures("eagerly")

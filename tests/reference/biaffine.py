@@ -19,14 +19,13 @@ def hidden(weights, xs):
 
 
 def head_scores(weights, xs):
-    """Section 2.2, arc by arc: `(words, 1 + words)`."""
+    """Section 2.2, arc by arc: `(words, 1 + words)`; no word is its own head."""
     dependents, heads = hidden(weights, xs)
-    return np.array(
-        [
-            [(d @ weights["bilinear"] + weights["prior"]) @ h for h in heads]
-            for d in dependents
-        ]
-    )
+    scores = [
+        [(d @ weights["bilinear"] + weights["prior"]) @ h for h in heads]
+        for d in dependents
+    ]
+    return np.where(np.eye(len(xs), len(xs) + 1, 1), NOBODY, scores)
 
 
 def label_scores(weights, xs, chosen):
@@ -71,10 +70,9 @@ def network(layers, xs, columns, chosen):
     first = {c: dense(layers[f"first_{c}"], h) for c in columns}
     fed = [dense(layers[f"fed_{c}"], softmax(first[c])) for c in columns]
     h = recurrent(np.concatenate([h, *fed], 1), layers["stack"])
-    real = 1 - np.eye(len(xs), len(xs) + 1, 1)  # no word is its own head
     return {
         "first": first,
         **{c: dense(layers[f"logits_{c}"], h) for c in columns},
-        "heads": head_scores(layers["heads"], h) * real + (1 - real) * NOBODY,
+        "heads": head_scores(layers["heads"], h),
         "labels": label_scores(layers["arc_labels"], h, chosen),
     }

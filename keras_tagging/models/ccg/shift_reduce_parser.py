@@ -9,10 +9,13 @@ from keras import ops
 from keras_tagging.architectures.output import run_network
 from keras_tagging.ccg.grammar import of_fragments
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch, gold_tags
+from keras_tagging.encoding.label_columns import LabelColumn
+from keras_tagging.encoding.vocabulary import count_vocabulary
+from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.ccg.ccg_parser import CCGParser
+from keras_tagging.models.ccg.ccg_parser import LearningDerivations
+from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser.moves import batches_of_moves
 from keras_tagging.transitions import Supertags, derivation_moves
 
@@ -30,7 +33,7 @@ def _searching_by(name: str, doc: str) -> property:
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class ShiftReduceParser(DerivingByMoves, CCGParser):
+class ShiftReduceParser(DerivingByMoves, LearningDerivations):
     """A CCG parser that takes sentences and builds derivations by moves.
 
     :func:`keras_tagging.build` makes them: `build("ccg-shift-reduce")`. The `network`
@@ -47,7 +50,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         **kwargs: as there.
     """
 
-    figures = figures_in_training = DerivingByMoves.figures
+    inventories = ("tags",)
     default_monitor = "val_labelled"
     batch_tokens = 1024  # each needs 14 rows of tables
 
@@ -57,7 +60,19 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         self._others = UserDict()
         super().__init__(architecture, settings, grammar=grammar, **kwargs)
 
+    def objectives(self):
+        return {**super().objectives(), "weighted_metrics": None}
+
     # Network
+
+    @property
+    def tags(self) -> list[str]:
+        """The categories of words, in the order of the network's outputs."""
+        self._require_network()
+        return self.vocabularies["tags"]
+
+    def count_labels(self, sentences):
+        return {"tags": count_vocabulary(t for s in sentences for t in s.tags)}
 
     @property
     def search(self) -> MoveSearch:
@@ -114,15 +129,17 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
 
     # Training
 
+    def check_development(self, sentences):
+        tags = dict.fromkeys(tag for s in sentences for tag in s.tags)
+        refuse_unknown("categories", tags, self.tags, "development")
+
     def _with_rules(self, derivations):
         """Those without fragments: no moves join these, so training leaves them out."""
         return (x for x in derivations if not of_fragments(x))
 
     def targets(self, sentences):
         """The numbers of the categories of all tokens, `(tokens,)`."""
-        ids = {tag: i for i, tag in enumerate(self.tags)}
-        tags = (tag for s in sentences if len(s) for tag in gold_tags(s))
-        return np.array([ids.get(tag, -1) for tag in tags], "int32")
+        return LabelColumn(None, self.tags).targets(sentences)
 
     def batches(self, sentences, fitting):
         moves, chosen = self._gold_moves(sentences)

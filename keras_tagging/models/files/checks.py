@@ -23,6 +23,8 @@ from keras_tagging import kinds
 from keras_tagging.architectures import Settings, of_kind
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.encoding.label_columns import is_inventory
+from keras_tagging.kinds.deriving import TRAIN_ANEW
+from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.metrics import CHUNK_SCHEMES
 from keras_tagging.utils import limits
 from keras_tagging.utils.checks import check_known
@@ -170,8 +172,9 @@ def checked_config(cls: type, config: Mapping) -> dict:
         ValueError: if it cannot be such a configuration; the message is one line.
     """
     _require(isinstance(config, Mapping), "the configuration", config, "an object")
-    possible = KEYS | set(inspect.signature(cls.__init__).parameters)
-    possible -= {"self", "kwargs", "given_vectors"}
+    own = [base.__init__ for base in cls.__mro__ if issubclass(base, Predictor)]
+    possible = KEYS.union(*(inspect.signature(x).parameters for x in own))
+    possible -= {"self", "args", "kwargs", "given_vectors"}
     for name in config:
         check_known("part of the configuration", name, sorted(possible))
     name = config.get("architecture")
@@ -184,6 +187,8 @@ def checked_config(cls: type, config: Mapping) -> dict:
             value = settings.get(part)
             fits = value is None or isinstance(value, str)
             _require(fits, part, value, "a description, or null")
+        if name == "ccg-parser" and "merge" in settings:
+            raise ValueError(TRAIN_ANEW)
         settings = architecture_named(name).restored(settings)
 
     for part, (fits, what) in PARTS.items():

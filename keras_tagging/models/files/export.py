@@ -108,7 +108,7 @@ def export(
     path = Path(path)
     check_known("format", format, TITLES)
     onnx = format == "onnx"
-    if not (kinds.of(model).graph if onnx else hasattr(model, "serving")):
+    if not (kinds.of(model).graph if onnx else getattr(model, "served_layers", ())):
         raise ValueError(
             f"no {TITLES[format]} of a {model.kind}: use .keras or an ONNX file"
         )

@@ -101,8 +101,98 @@ class Parsed(Joint):
         return counts_of(self.scores(self.annotated(sentences), **options), figures)
 
 
+class BiaffineModel(Tagger):
+    """A tagger of columns, which may be none, that also scores the heads of words.
+
+    The base of models with the network of `BiaffineNetwork`: of biaffine parsers, and
+    of CCG parsers, whose sentences have heads without labels.
+    """
+
+    @property
+    def column_names(self):
+        """The columns of tags that it learns."""
+        return self.settings.task.tags or ()
+
+    @property
+    def beam_width(self):
+        raise AttributeError(f"a {self.kind} has no beam")
+
+    def _new_network(self):
+        return super()._new_network(self.vocabularies.get("labels", ()))
+
+    # Training
+
+    def objectives(self):
+        return {**super().objectives(), "weighted_metrics": None}
+
+    def targets(self, sentences):
+        """The ids of the columns that it learns, of all tokens: `(tokens, columns)`."""
+        sentences = [sentence for sentence in sentences if len(sentence)]
+        columns = self.distilled_columns(sentences)
+        return np.stack([column.targets(sentences) for column in columns], 1)
+
+    def token_weights(self, sentences, sample_weight, class_weight):
+        if class_weight:
+            raise ValueError("class_weight is for a tagger of one column")
+        return weights_of_tokens(sentences, sample_weight)
+
+    @property
+    def learnt_columns(self):
+        return *self.column_names, "head"
+
+    def distilled_columns(self, sentences):
+        """The columns of tags, and heads, which are numbers of words."""
+        numbers = range(1 + max(map(len, sentences), default=0))
+        return [*self.label_columns, LabelColumn("head", [*map(str, numbers)])]
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """The sum of the losses of tags, heads and labels, each with its weight.
+
+        Labels are those of arcs from the gold heads, or from the teacher's best ones
+        where there are none.
+        """
+        soft = y if isinstance(y, dict) else None
+        gold = y if soft is None else soft["gold"]
+        network, first = self.settings.network, y_pred.get("first", {})
+        terms = []  # the number of a column of targets, logits, loss, weight
+        for i, column in enumerate(self.label_columns):
+            weight = self.settings.task.weights[i]
+            terms.append((i, y_pred[column.name], self.loss, weight))
+            if column.name in first:
+                weight *= network.first_weight
+                terms.append((i, first[column.name], self.loss, weight))
+        # heads are not smoothed: their logits have the padding of the batch, too
+        plain, weight = training.TagLoss(), network.tree_weight
+        count = len(self.label_columns)
+        terms.append((count, y_pred["heads"], plain, weight))
+        if "dependents" in y_pred:
+            heads = gold[..., count]
+            if soft is not None:
+                best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
+                heads = ops.where(heads < 0, best, heads)
+            labels = self.label_scores(y_pred, heads)
+            terms.append((count + 1, labels, plain, weight))
+        of_gold, of_soft = 0.0, 0.0
+        for i, logits, loss, weight in terms:
+            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
+            value = loss(gold[..., i], logits, 1.0 * sample_weight)
+            of_gold = of_gold + weight * ops.cast(value, "float32")
+            if soft is not None:
+                ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
+                of_soft = of_soft + weight * training.mean_soft_cross_entropy(
+                    ids, shares, logits, sample_weight, self.soft_share[1]
+                )
+        if soft is None:
+            return sum(self.losses, of_gold)
+        return self.joined_loss(of_gold, of_soft)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """The loss alone: figures are those of the development sentences."""
+        return self.get_metrics_result()
+
+
 @keras.saving.register_keras_serializable("keras_tagging")
-class BiaffineParser(Parsed, Tagger):
+class BiaffineParser(Parsed, BiaffineModel):
     """A graph-based dependency parser that also tags, and takes sentences.
 
     :func:`keras_tagging.build` makes biaffine parsers. The `network` gives logits of
@@ -119,18 +209,9 @@ class BiaffineParser(Parsed, Tagger):
     """
 
     @property
-    def column_names(self):
-        """The columns of tags that it learns."""
-        return self.settings.task.tags or ()
-
-    @property
     def default_monitor(self):
         """See `SentenceModel`."""
         return self.settings.task.monitor or super().default_monitor
-
-    @property
-    def beam_width(self):
-        raise AttributeError("a biaffine parser has no beam")
 
     @property
     def inventories(self):
@@ -149,13 +230,7 @@ class BiaffineParser(Parsed, Tagger):
             raise ValueError("no tree to learn: no training sentence has a token")
         return {"labels": labels}
 
-    def _new_network(self):
-        return super()._new_network(self.vocabularies["labels"])
-
     # Training
-
-    def objectives(self):
-        return {**super().objectives(), "weighted_metrics": None}
 
     def annotated(self, sentences):
         """The sentences, after a check of their tags and trees."""
@@ -168,74 +243,19 @@ class BiaffineParser(Parsed, Tagger):
         labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
         refuse_unknown("dependency labels", labels, self.labels, "development")
 
-    def targets(self, sentences):
-        """The ids of tags, heads and labels of all tokens: `(tokens, columns + 2)`."""
-        sentences = [sentence for sentence in sentences if len(sentence)]
-        columns = self.distilled_columns(sentences)
-        return np.stack([column.targets(sentences) for column in columns], 1)
-
-    def token_weights(self, sentences, sample_weight, class_weight):
-        if class_weight:
-            raise ValueError("class_weight is for a tagger of one column")
-        return weights_of_tokens(sentences, sample_weight)
-
     @property
     def learnt_columns(self):
-        return *self.column_names, "head", "deprel"
+        return *super().learnt_columns, "deprel"
 
     def distilled_columns(self, sentences):
-        """The columns of tags, and heads and labels: heads are numbers of words."""
-        numbers = range(1 + max(map(len, sentences), default=0))
-        heads = LabelColumn("head", [*map(str, numbers)])
-        return [*self.label_columns, heads, LabelColumn("deprel", self.labels)]
-
-    def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """The sum of the losses of tags, heads and labels, each with its weight.
-
-        Labels are those of arcs from the gold heads, or from the teacher's best ones
-        where there are none.
-        """
-        soft = y if isinstance(y, dict) else None
-        gold = y if soft is None else soft["gold"]
-        network, first = self.settings.network, y_pred.get("first", {})
-        terms = []  # the number of a column of targets, logits, loss, weight
-        for i, column in enumerate(self.label_columns):
-            weight = self.settings.task.weights[i]
-            terms.append((i, y_pred[column.name], self.loss, weight))
-            if column.name in first:
-                weight *= network.first_weight
-                terms.append((i, first[column.name], self.loss, weight))
-        count, heads = len(self.label_columns), gold[..., -2]
-        if soft is not None:
-            best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
-            heads = ops.where(heads < 0, best, heads)
-        labels = self.label_scores(y_pred, heads)
-        # heads are not smoothed: their logits have the padding of the batch, too
-        plain, weight = training.TagLoss(), network.tree_weight
-        terms += [(count, y_pred["heads"], plain, weight)]
-        terms += [(count + 1, labels, plain, weight)]
-        of_gold, of_soft = 0.0, 0.0
-        for i, logits, loss, weight in terms:
-            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
-            value = loss(gold[..., i], logits, 1.0 * sample_weight)
-            of_gold = of_gold + weight * ops.cast(value, "float32")
-            if soft is not None:
-                ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
-                of_soft = of_soft + weight * training.mean_soft_cross_entropy(
-                    ids, shares, logits, sample_weight, self.soft_share[1]
-                )
-        if soft is None:
-            return sum(self.losses, of_gold)
-        return self.joined_loss(of_gold, of_soft)
+        """The columns of tags, heads, which are numbers of words, and labels."""
+        deprels = LabelColumn("deprel", self.labels)
+        return [*super().distilled_columns(sentences), deprels]
 
     def label_scores(self, outputs, heads):
         """The logits of the labels of arcs: see `ArcLabels.scores`."""
         vectors = outputs["dependents"], outputs["label_heads"]
         return self.network.get_layer("arc_labels").scores(*vectors, heads)
-
-    def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """The loss alone: figures are those of the development sentences."""
-        return self.get_metrics_result()
 
     # Serving
 
