@@ -3,6 +3,9 @@
 import keras
 from keras import ops
 
+if keras.backend.backend() == "tensorflow":
+    import tensorflow as tf
+
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class Adam(keras.optimizers.Adam):
@@ -10,7 +13,8 @@ class Adam(keras.optimizers.Adam):
 
     There, Keras computes each update, average and norm in many operations, and each of
     them reads and writes all weights. Here they are one or two. The results are the
-    same but for rounding.
+    same but for rounding. Without `global_clipnorm`, Keras adds up the squares of the
+    gradients of a row that occurs twice in a batch; here their sum is squared.
 
     Args:
         **kwargs: those of `keras.optimizers.Adam`.
@@ -21,14 +25,11 @@ class Adam(keras.optimizers.Adam):
         def _clip_gradients(self, grads):
             if not self.global_clipnorm:
                 return super()._clip_gradients(grads)
-            import tensorflow as tf
-
             return tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
 
         def update_step(self, gradient, variable, learning_rate):
             if self.amsgrad:
                 return super().update_step(gradient, variable, learning_rate)
-            import tensorflow as tf
 
             def number(x):
                 return tf.cast(x, variable.dtype)
@@ -50,8 +51,6 @@ class Adam(keras.optimizers.Adam):
             )
 
         def _update_model_variables_moving_average(self, trainable_variables):
-            import tensorflow as tf
-
             is_first = ops.cast(ops.equal(self.iterations, 0), "float32")
             rest = ops.maximum(is_first, 1 - self.ema_momentum)
             averages = self._model_variables_moving_average
