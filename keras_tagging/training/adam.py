@@ -1,5 +1,7 @@
 """Adam of Keras, with fewer passes over the weights."""
 
+from functools import partial
+
 import keras
 from keras import ops
 
@@ -15,9 +17,6 @@ class Adam(keras.optimizers.Adam):
     them reads and writes all weights. Here they are one or two. The results are the
     same but for rounding. Without `global_clipnorm`, Keras adds up the squares of the
     gradients of a row that occurs twice in a batch; here their sum is squared.
-
-    Args:
-        **kwargs: those of `keras.optimizers.Adam`.
     """
 
     if keras.backend.backend() == "tensorflow":
@@ -30,19 +29,15 @@ class Adam(keras.optimizers.Adam):
         def update_step(self, gradient, variable, learning_rate):
             if self.amsgrad:
                 return super().update_step(gradient, variable, learning_rate)
-
-            def number(x):
-                return tf.cast(x, variable.dtype)
-
+            number = partial(tf.cast, dtype=variable.dtype)
             index = self._get_variable_index(variable)
-            betas, step = (self.beta_1, self.beta_2), number(self.iterations + 1)
-            powers = [tf.pow(number(beta), step) for beta in betas]
+            step = number(self.iterations + 1)
             tf.raw_ops.ResourceApplyAdam(
                 var=variable.handle,
                 m=self._momentums[index].value.handle,
                 v=self._velocities[index].value.handle,
-                beta1_power=powers[0],
-                beta2_power=powers[1],
+                beta1_power=tf.pow(number(self.beta_1), step),
+                beta2_power=tf.pow(number(self.beta_2), step),
                 lr=number(learning_rate),
                 beta1=number(self.beta_1),
                 beta2=number(self.beta_2),
