@@ -36,8 +36,7 @@ def shrunk(
             stores them; "float32" leaves them as they are.
         keep: words, sentences or token lists, such as the training sentences, whose
             vectors stay in any case: in the form by which the model looks them up. None
-            keeps nothing but `words`, not even the vectors of words of training, so
-            that the model shares a table with one that has just these.
+            keeps nothing but `words`, not even the vectors of words of training.
 
     Returns:
         A new model. Its `metadata["shrunk"]` has the numbers of words before and after
@@ -95,40 +94,23 @@ def shrinkable(model) -> list[str]:
 
 
 def shrunk_parts(parts: dict, words, dtype: str, keep: Words | None = ()) -> dict:
-    """The models of a pipeline, those with vectors shrunk alike.
-
-    The words of training that one of them keeps stay in all, so that those that had the
-    same vectors still do.
+    """The models of a pipeline, each with fewer vectors if it has any.
 
     Args:
         parts: models by name.
-        words, dtype, keep: as in `shrunk`. A number counts the words of
-            the first model that has the vectors as a feature: those of the others may
-            have given words to the training's.
+        words, dtype, keep: as in `shrunk`.
 
     Raises:
         ValueError: if no model has such vectors, or as there.
     """
-    words = checked_words(words)
-    keep = None if keep is None else count_words(keep)
-    with_vectors = {
-        name: model
+    smaller = {
+        name: shrunk(model, words, dtype, keep)
         for name, model in parts.items()
         if hasattr(model, "shrink_vectors") and shrinkable(model)
     }
-    if not with_vectors:
+    if not smaller:
         raise ValueError("no model of this pipeline has vectors of further words")
-    if type(words) is int:
-        lists = (model.vocabularies.get("vector") for model in with_vectors.values())
-        first = next(filter(None, lists), None)
-        words = words if first is None else frozenset(first[:words])
-    if isinstance(words, frozenset):
-        for model in with_vectors.values():
-            tables = shrinkable(model)
-            words = words.union(*(_needed(model, name, keep) for name in tables))
-    return parts | {
-        k: shrunk(model, words, dtype, keep) for k, model in with_vectors.items()
-    }
+    return parts | smaller
 
 
 def checked_words(words) -> int | frozenset[str] | None:

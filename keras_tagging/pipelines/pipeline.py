@@ -196,11 +196,7 @@ class Pipeline(TextPipeline):
         """The same pipeline with fewer pretrained vectors in all of its models.
 
         Args:
-            words: as in `shrink_vectors` of a model. A number means the same words in
-                all models, the first of the vectors, if one of them has the vectors as
-                a feature beside the words.
-            dtype, keep: as there. What one model keeps for its words of training, all
-                keep, so that their ONNX files look words up together.
+            words, dtype, keep: as in `shrink_vectors` of a model.
 
         Returns:
             A new pipeline, with the models that have no such vectors as they are. Its
