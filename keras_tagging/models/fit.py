@@ -202,6 +202,10 @@ class TrainedOnSentences(SentenceCalls):
             by_batch = WarmupStableDecay(rate, len(batches), fitting.epochs)
             first.append(by_epoch if fitting.decay == "linear" else by_batch)
         if optimizer.use_ema:
+            # the averages of a short training forget the first weights, too
+            most = self.settings.optimizer.weight_average or optimizer.ema_momentum
+            steps = len(batches) * fitting.epochs
+            optimizer.ema_momentum = min(most, steps / (steps + 10))
             averaged = AveragedWeights()
             first.append(averaged)
         if dev:

@@ -17,7 +17,8 @@ class OptimizerSettings(Checked):
         momentum: the momentum of "sgd"; 0 with the others.
         clipnorm: the limit for the norm of the whole gradient; None for no limit.
         label_smoothing: the share of the gold probability distributed over all tags.
-        weight_average: momentum of a moving average of the weights, such as 0.999. The
+        weight_average: momentum of a moving average of the weights, such as 0.999; of
+            n batches at most n / (n + 10), so that it forgets the first weights. The
             average is evaluated after each epoch and saved in the place of the weights.
             0 for no average, as in the papers.
         jit_compile: whether to use XLA, which compiles again for every sentence length;
