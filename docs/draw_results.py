@@ -82,7 +82,7 @@ def raw_text() -> Drawing:
     title = "From raw text to trees: en beside UDPipe 1 and Stanza 1.0"
     plot = Plot(title, len(figures), 78, 100, range(80, 101, 5), "F1 on test, per cent")
     plot.key(
-        (200, plot.dot, "en 0.5"),
+        (200, plot.dot, "en 0.6"),
         (390, plot.square, "UDPipe 1"),
         (500, plot.diamond, "Stanza 1.0, with vectors"),
     )

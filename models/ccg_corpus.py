@@ -4,13 +4,13 @@
         --treebank ud-en-ewt --out runs/ewt-ccg-en
     keras-tagging train ccg-shift-reduce --corpus runs/ewt-ccg-en --option tag=auto ...
 
-The splits are CoNLL-U with UPOS, XPOS, heads and relations as the pipeline's tagger and
-parser predict them, and the derivation in the comment `auto`. A parser makes far fewer
-errors on sentences that it has learnt from than it will make on others. So two parsers
-like that of the pipeline, but with gold tags, learn from one half of the dependency
-treebank each, 200 sentences here and 200 there, and each parses the training sentences
-of the other half (jackknifing). Sentences whose words differ in the two treebanks go
-with those before them.
+The splits are CoNLL-U with UPOS, XPOS, heads and relations as the pipeline's parser
+predicts them, and the derivation in the comment `auto`. A parser makes far fewer errors
+on sentences that it has learnt from than it will make on others. So two parsers like
+that of the pipeline, without its teacher, learn from one half of the dependency
+treebank each, 200 sentences here and 200 there, and each annotates the training
+sentences of the other half (jackknifing). Sentences whose words differ in the two
+treebanks go with those before them.
 """
 
 import argparse
@@ -25,9 +25,8 @@ from keras_tagging.data.annotation import ConlluWriter
 BLOCK = 200
 READ = ("pos", "xpos", "head", "deprel")
 #: settings of the pipeline's parser that the others take
-SETTINGS = ("system", "units", "affix_dim", "encoder", "encoder_units", "beam_width")
-SETTINGS += ("hidden_dropout", "vectors", "word_classes", "trainable_vectors")
-SETTINGS += ("tags", "columns", "epochs")
+SETTINGS = ("tags", "tag_weights", "units", "num_layers", "feed_dim")
+SETTINGS += ("vectors", "word_classes", "trainable_vectors")
 
 
 def half_of(number: int) -> int:
@@ -69,22 +68,22 @@ def main():
     derivations = keras_tagging.load_corpus(args.corpus)
     corpus = keras_tagging.load_corpus(args.treebank)
     pipeline = keras_tagging.load(args.pipeline)
-    tagger, whole = (pipeline.parts[name] for name in ("tagger", "parser"))
+    whole = pipeline.parser
     # of the training sentences those of one half, parsed by what has read the other
     halves = halves_of(derivations.train, corpus.train)
     parsers = {half: parser_of(1 - half, whole, corpus, args.seed) for half in (0, 1)}
     for split in ("train", "dev", "test"):
         gold = getattr(derivations, split)
-        tagged = tagger.annotate([list(s.tokens) for s in gold])
+        words = [list(s.tokens) for s in gold]
         if split == "train":
             found = {}
             for half, own in parsers.items():
                 places = [i for i, x in enumerate(halves) if x == half]
-                made = own.annotate([tagged[i] for i in places])
+                made = own.annotate([words[i] for i in places])
                 found |= zip(places, made, strict=True)
             parsed = [found[i] for i in range(len(gold))]
         else:
-            parsed = whole.annotate(tagged)
+            parsed = whole.annotate(words)
         writer = ConlluWriter()
         path = args.out / f"{args.out.name}-{split}.conllu"
         with path.open("w", encoding="utf-8") as file:
