@@ -138,10 +138,10 @@ class EpochOrder(keras.callbacks.Callback):
 class WarmupStableDecay(keras.callbacks.Callback):
     """Callback that sets the learning rate of each batch.
 
-    It rises over the first `WARM_BATCHES`, stays the same for two fifths of all
-    batches, and then falls to a fiftieth: the schedule of Hu et al. (2024),
-    :cite:`hu2024`, with linear decay. It depends on the number of the batch alone, so
-    that a resumed run has the rates of an uninterrupted one.
+    It rises over the first 100 batches, or a tenth of all if that is less, stays the
+    same for two fifths of all batches, and then falls to a fiftieth: the schedule of
+    Hu et al. (2024), :cite:`hu2024`, with linear decay. It depends on the number of the
+    batch alone, so that a resumed run has the rates of an uninterrupted one.
 
     Args:
         rate: the highest.
@@ -163,7 +163,8 @@ class WarmupStableDecay(keras.callbacks.Callback):
         number = self._before + batch
         done = number / (self.batches * self.epochs)
         share = max(self.LEAST, min(1, (1 - done) / (1 - self.STABLE)))
-        share *= min(1, (number + 1) / self.WARM_BATCHES)
+        warm = min(self.WARM_BATCHES, self.batches * self.epochs / 10)
+        share *= min(1, (number + 1) / warm)
         if hasattr(self.model, "jax_state_sync"):  # the variables are those of a step
             self.model.jax_state_sync()
         self.model.optimizer.learning_rate = self.rate * share

@@ -37,6 +37,7 @@ CLASSES = {
     "ProjectedRNN": "layers.projected_rnn",
     "TransitionScorer": "layers.transition_scorer",
     "WordClassEmbedding": "layers.word_class_embedding",
+    "Adam": "training.adam",
     "TagLoss": "training.objectives",
     "TokenAccuracy": "training.objectives",
     "TokenCrossEntropy": "training.objectives",
