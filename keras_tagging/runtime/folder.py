@@ -10,9 +10,9 @@ from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
 PIPELINE = "pipeline.json"
-#: Format 5 has the words of ONNX files in files of their own. Format 1, of version
-#: 0.2.0, has no checksum, and parts of formats 3 and 4 had words in common.
-FORMAT, WITH_WORDS, FORMATS, GONE = 2, 5, (2, 5), (1, 3, 4)
+#: Format 1, of version 0.2.0, has no checksum of itself; format 5 has the words of ONNX
+#: files in files of their own. Parts of formats 3 and 4 had words in common.
+FORMAT, WITH_WORDS, FORMATS, GONE = 2, 5, (1, 2, 5), (3, 4)
 #: the vocabularies of ONNX files, and the forms in which they have a token
 WORDS, WORD_FORMS = "words.npz", "words.onnx"
 CHECKSUM = "sha256"
@@ -57,7 +57,7 @@ def content_of(folder: Path) -> dict:
     version = content.get("format")
     if version in GONE:
         raise ValueError(
-            f"{path}: is of version 0.5 or before, and no longer read: make it anew by "
+            f"{path}: is of version 0.4 or 0.5, and no longer read: make it anew by "
             "keras-tagging train pipeline, or install the model again"
         )
     if type(version) is not int or version not in FORMATS:
@@ -65,7 +65,7 @@ def content_of(folder: Path) -> dict:
             f"{path}: has the format {str(version)[:20]!r}, and this version reads "
             f"{FORMATS[0]} to {FORMATS[-1]}: update keras-tagging"
         )
-    if content.get(CHECKSUM) != _checksum(content):
+    if version > 1 and content.get(CHECKSUM) != _checksum(content):
         raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
     files, parts = content.setdefault("files", "keras"), content.get("parts")
     words = content.get("words", {})

@@ -74,7 +74,7 @@ class OnnxModel(Evaluated, Predictor):
         metadata: the column of the tags in the training corpus, as `Tagger` has it.
         labels: its inventory; of several columns a dict.
         answers: each `Output` that the service gives, by name.
-        reads: the words of its pipeline that it reads: see `runtime.words.words_of`.
+        words_read: those of its pipeline that it reads: see `runtime.words.words_of`.
         words: the `Words` that have them.
     """
 
@@ -112,7 +112,7 @@ class OnnxModel(Evaluated, Predictor):
         self.session = session
         self.architecture = str(described.get("architecture"))
         self.columns = self.input_columns = tuple(described["columns"])
-        self.reads = words_of(described)
+        self.words_read = words_of(described)
         corpus = described.get("corpus")  # earlier files lack it
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = min(described["batch_tokens"], BATCH_TOKENS)
@@ -169,8 +169,8 @@ class OnnxModel(Evaluated, Predictor):
             )
             switch = {RANKED: np.array(ranked)}
         starts = np.cumsum([0, *lengths])
-        if self.reads:
-            ids = self.words.ids(self.reads, strings.pop("tokens"))
+        if self.words_read:
+            ids = self.words.ids(self.words_read, strings.pop("tokens"))
         strings = {name: np.array(values, object) for name, values in strings.items()}
 
         def run(chosen):
@@ -181,7 +181,7 @@ class OnnxModel(Evaluated, Predictor):
             for name, values in strings.items():
                 feeds[name] = np.full(real.shape, "", object)
                 feeds[name][real] = values[places]
-            if self.reads:
+            if self.words_read:
                 feeds[IDS] = np.zeros((*real.shape, ids.shape[1]), np.int32)
                 feeds[IDS][real] = ids[places]
             return chosen, here, self._checked(outputs, feeds, real)

@@ -70,7 +70,7 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
             file.
     """
     model = _checked(path, content, partial(model_of, threads=threads))
-    if reads := getattr(model, "reads", None):
+    if reads := getattr(model, "words_read", None):
         model.words = words or read_words(path.parent, reads["files"])
         model.words.check(reads, model.session)
     return model

@@ -381,7 +381,8 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     assert "or give --onnx" in failing("export", trained[0], tmp_path, "--int8")
     assert printed == f"Written to {served}: segmenter, parser\n"
     names = sorted(path.name for path in served.iterdir())
-    assert names == ["parser.onnx", "pipeline.json", "segmenter.onnx"]
+    words = ["words.npz", "words.onnx"]
+    assert names == ["parser.onnx", "pipeline.json", "segmenter.onnx", *words]
     text = tmp_path / "text.txt"
     text.write_text("Dogs bark. I don't know! A cat sleeps.\n")
     expected = program("annotate", trained[0], text)

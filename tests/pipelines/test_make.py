@@ -74,7 +74,7 @@ def test_a_ccg_parser_gets_the_parts_of_another_model(make, tmp_path, monkeypatc
         assert part.vocabularies["vector"] == WORDS[:3]
     assert not (root / "package" / "model" / "words.npz").exists()
     onnx = runtime.load(root / "package" / "onnx")
-    assert all(part.reads for part in onnx.parts.values())
+    assert all(part.words_read for part in onnx.parts.values())
     found = list(onnx.annotate([s.tokens for s in GOLD]))
     for own, other in zip(found, made.annotate([s.tokens for s in GOLD]), strict=True):
         assert own.derivation == other.derivation and own.columns == other.columns

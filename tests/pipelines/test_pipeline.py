@@ -369,6 +369,7 @@ def test_damaged_folders(tagger, tmp_path):
         for value in values:
             refused("does not describe a pipeline", **{part: value})
     refused("tagger.keras: is not the file", parts={"tagger": {"sha256": "0"}})
+    refused("tagger.keras: is not the file", format=1, parts={"tagger": 1})
     refused("parser.keras: is missing", parts={"tagger": described, "parser": {}})
     path.write_text("{")
     with pytest.raises(ValueError, match="is damaged"):

@@ -73,7 +73,7 @@ def test_onnx_files_answer_as_those_that_are_alone(models, exported, tmp_path):
         model.export(tmp_path / f"{name}.onnx", format="onnx")
         alone = runtime.load(tmp_path / f"{name}.onnx")
         part = found.parts[name]
-        assert not alone.reads and bool(part.reads) == (name != "other")
+        assert not alone.words_read and bool(part.words_read) == (name != "other")
         np.testing.assert_array_equal(probabilities(part), probabilities(alone))
         np.testing.assert_allclose(probabilities(part), probabilities(model), atol=1e-5)
     tagger, names = found.tagger, found.parts["names"]
@@ -242,7 +242,7 @@ def test_folders_with_other_words(exported, tmp_path):
     (folder / "pipeline.json").write_text(list_of(outside))
     with pytest.raises(ValueError, match="does not describe a pipeline"):
         runtime.load(folder)
-    for gone in (1, 3, 4):
+    for gone in (3, 4):
         (folder / "pipeline.json").write_text(list_of(listed | {"format": gone}))
         with pytest.raises(ValueError, match="no longer read: make it anew by"):
             runtime.load(folder)
@@ -275,7 +275,7 @@ def test_what_a_file_may_say_of_words(words):
 
 def test_words_that_are_not_there(exported):
     part = runtime.load(exported).parts["names"]
-    columns = part.reads["columns"]
+    columns = part.words_read["columns"]
     assert [column[1:] for column in columns] == [
         *[["raw", "lower", "wu"]] * 3,
         *([name] for name in ("suffix1", "suffix3", "prefix2", "capital", "shape")),
@@ -286,4 +286,4 @@ def test_words_that_are_not_there(exported):
         [["names-word", "form_0"], *columns[1:]],
     ):
         with pytest.raises(ValueError, match="was exported with other words than the"):
-            part.words.check(part.reads | {"columns": wrong}, part.session)
+            part.words.check(part.words_read | {"columns": wrong}, part.session)
