@@ -238,7 +238,7 @@ def test_models_run_without_tensorflow(small, tmp_path):
     assert re.findall("exit (.)\n", told) == ["0", "0", "0", "2"]
     assert "Words      100.00" in whole and "LAS " in whole
     assert "ud-en-ewt" in corpora and "Downloads are kept in" in corpora
-    assert parser.split()[:2] == ["uas", "%"]
+    assert re.search("^uas % ", parser, re.M)
     assert "TensorFlow is not installed, and this needs it" in error
     command = [program, "serve", "en", "--port", "0"]
     options = {"stdout": subprocess.PIPE, "env": ALONE, "cwd": tmp_path}
