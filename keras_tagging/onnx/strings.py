@@ -20,7 +20,7 @@ from keras_tagging.encoding.tokens_to_ids import (
     TokenFeatures,
     lowered,
 )
-from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID, numbered
+from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
 from keras_tagging.runtime.token_forms import (
@@ -28,6 +28,7 @@ from keras_tagging.runtime.token_forms import (
     NUL,
     REPLACEMENT,
     encodable,
+    encoded_ids,
     forms_needed,
 )
 
@@ -119,11 +120,7 @@ def ids_in_table(
     xp: Arrays, forms: list[Array], words: list[str], name: str = ""
 ) -> list[Array]:
     """The ids of strings, in the table `name`; of equal words the first counts."""
-    ids: dict[str, int] = {}
-    for word, i in numbered(name, words):
-        ids.setdefault(encodable(word), i)
-    # an empty table is none for ONNX
-    stacked = in_table(xp, xp.stack(forms, 0), ids or {"": UNKNOWN_ID})
+    stacked = in_table(xp, xp.stack(forms, 0), encoded_ids(name, words))
     return [stacked[i] for i in range(len(forms))]
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from keras_tagging import kinds
-from keras_tagging.encoding.vocabulary import numbered
 from keras_tagging.runtime.folder import WORD_FORMS, WORDS
-from keras_tagging.runtime.token_forms import CAPITAL, encodable, forms_needed
+from keras_tagging.runtime.token_forms import CAPITAL, encoded_ids, forms_needed
 from keras_tagging.runtime.words import stored
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import sha256_of
@@ -77,10 +76,7 @@ def _columns(part: str, model, vocabularies: dict) -> list[list[str]]:
             continue
         table = name
         if name != CAPITAL:
-            ids: dict[str, int] = {}
-            for word, i in numbered(name, model.vocabularies[name]):
-                ids.setdefault(encodable(word), i)
-            ids = ids or {"": 1}
+            ids = encoded_ids(name, model.vocabularies[name])
             equal = (k for k, others in vocabularies.items() if others == ids)
             table = next(equal, f"{part}-{name}")
             vocabularies[table] = ids

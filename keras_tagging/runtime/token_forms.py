@@ -15,10 +15,10 @@ functions do the same in a hundredth of the time that a call of `words.onnx` tak
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from keras_tagging.encoding.vocabulary import CLUSTER
+from keras_tagging.encoding.vocabulary import CLUSTER, UNKNOWN_ID, numbered
 
 #: stands for U+0000, at which the operations of onnxruntime-extensions end a string;
 #: Unicode has promised that it will never be a character
@@ -54,6 +54,17 @@ def encodable(text: str | bytes) -> str:
     if text.isascii() and "\0" not in text:
         return text
     return text.encode("utf-8", "replace").decode().replace("\0", NUL)
+
+
+def encoded_ids(name: str, words: Iterable[str]) -> dict[str, int]:
+    """The ids of the words of a vocabulary, as an ONNX file takes these.
+
+    Of equal words the first counts. There is at least one: ONNX has no empty table.
+    """
+    ids: dict[str, int] = {}
+    for word, i in numbered(name, words):
+        ids.setdefault(encodable(word), i)
+    return ids or {"": UNKNOWN_ID}
 
 
 def forms_needed(features, name: str) -> list[str]:

@@ -9,14 +9,9 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from keras_tagging.models.files.checks import (
-    check_model_file,
-    weights_within,
-)
+from keras_tagging.models.files.checks import check_model_file, weights_within
 from keras_tagging.models.files.run_folder import METADATA, model_file
-from keras_tagging.models.files.saving import (
-    write_metadata,
-)
+from keras_tagging.models.files.saving import write_metadata
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
 
