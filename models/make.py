@@ -246,6 +246,8 @@ def main():
     if not args.runs and "lexicon" not in about:
         parser.error(f"{root} has no lexicon to learn from: give runs")
     sources, given = args.runs or [package / "model"], given_parts(about)
+    # before minutes of work: it fails where a run is no folder
+    seeds = ", ".join(str(seed_of(run)) for run in sources)
     pipelines = [pipeline_of(run, given) for run in sources]
     corpus = args.corpus or about["treebank"]
     # the text of the sentences, where a segmenter is measured
@@ -270,7 +272,6 @@ def main():
     write_onnx(kept, package / "model")
     check_halved(evaluator_of(kept, given), dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
-    seeds = ", ".join(str(seed_of(run)) for run in sources)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds
     card = {**about, "seeds": seeds, "figures": figures}
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
