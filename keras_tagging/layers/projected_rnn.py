@@ -4,7 +4,13 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.splitting import split
-from keras_tagging.layers.loop import can_hoist, hoist_gradient, run_loop
+from keras_tagging.layers.loop import (
+    can_hoist,
+    hoist_gradient,
+    is_packed,
+    run_loop,
+    run_padded,
+)
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -78,9 +84,15 @@ class ProjectedRNN(keras.layers.RNN):
                 output = ops.concatenate(emitted, axis=-1)
             return output, new_states
 
-        last_output, outputs, states = run_loop(
-            self, step, projected, initial_state, mask
-        )
+        emits = self.return_sequences and self.zero_output_for_mask
+        emits &= not self.return_state
+        if training and mask is not None and emits and is_packed():
+            outputs = run_padded(self, step, projected, initial_state, mask)
+            last_output, states = outputs[:, -1], initial_state
+        else:
+            last_output, outputs, states = run_loop(
+                self, step, projected, initial_state, mask
+            )
         if hoisted:
             width = outputs.shape[-1] - states[0].shape[-1]
             outputs, h_tm1 = split(outputs, [width])

@@ -89,6 +89,11 @@ class SentenceCalls(keras.Model, Predictor):
         with packed(not self.jit_compile):
             return super().predict_step(*args)
 
+    def train_step(self, *args):  # on JAX they begin with the state
+        """A step of training, as Keras computes it, without masks of padding."""
+        with packed():
+            return super().train_step(*args)
+
     def make_predict_function(self, force=False):
         """Keras' function that predicts for a batch; on TensorFlow `of_any_shape`."""
         before = self.predict_function

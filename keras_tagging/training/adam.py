@@ -24,7 +24,12 @@ class Adam(keras.optimizers.Adam):
         def _clip_gradients(self, grads):
             if not self.global_clipnorm:
                 return super()._clip_gradients(grads)
-            return tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
+            limit, norm = self.global_clipnorm, tf.linalg.global_norm(grads)
+            return tf.cond(
+                norm <= limit,
+                lambda: grads,
+                lambda: tf.clip_by_global_norm(grads, limit, norm)[0],
+            )
 
         def update_step(self, gradient, variable, learning_rate):
             if self.amsgrad:

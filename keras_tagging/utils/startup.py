@@ -23,13 +23,26 @@ def start_program(one_thread: bool = False) -> None:
     Keras finds none of the modules that it imports for what the program never uses.
     What imports them afterwards does find them.
 
+    Args:
+        one_thread: whether TensorFlow computes in one thread. Else an operation has
+            half of the cores: in training, both directions of a layer are computed at
+            the same time. An environment variable `TF_NUM_INTRAOP_THREADS` counts more.
+
     Raises:
         ImportError: if TensorFlow is not installed.
     """
+    threads = (1, 1) if one_thread else (max(1, cores() // 2), cores())
     with hidden(UNUSED):
-        start_keras(one_thread)
+        start_keras(threads)
         with silenced():
             import keras  # noqa: F401
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def end_with_parent() -> None:
@@ -58,7 +71,9 @@ def require(package: str, extra: str) -> None:
         raise ImportError(f"{package} is not installed, and this needs it: {remedy}")
 
 
-def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
+def start_keras(
+    threads: tuple[int, int] | None = None, layers_alone: bool = False
+) -> None:
     """Import TensorFlow without its start-up messages.
 
     TensorFlow writes some of them before it reads its settings, so no setting can
@@ -67,9 +82,9 @@ def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
     environment variable `TF_ENABLE_ONEDNN_OPTS` counts more.
 
     Args:
-        one_thread: whether it computes in one thread. The operations of a recurrent
-            network are small: threads that share them mostly wait for each other. An
-            environment variable `TF_NUM_INTRAOP_THREADS` counts more.
+        threads: that share an operation, and operations at a time; None for as many as
+            there are cores. The operations of a recurrent network are small: threads
+            that share them mostly wait for each other.
         layers_alone: whether only cells and layers are wanted, which on JAX and PyTorch
             need no TensorFlow.
 
@@ -92,9 +107,9 @@ def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
         import tensorflow as tf
 
         tf.config.list_physical_devices()  # looks for a GPU, and prints messages
-        if one_thread and "TF_NUM_INTRAOP_THREADS" not in os.environ:
-            tf.config.threading.set_intra_op_parallelism_threads(1)
-            tf.config.threading.set_inter_op_parallelism_threads(1)
+        if threads and "TF_NUM_INTRAOP_THREADS" not in os.environ:
+            tf.config.threading.set_intra_op_parallelism_threads(threads[0])
+            tf.config.threading.set_inter_op_parallelism_threads(threads[1])
         tf.get_logger().setLevel("ERROR")  # it warns about many networks in a process
 
 

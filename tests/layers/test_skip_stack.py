@@ -340,6 +340,29 @@ def test_packed_tokens_give_what_padded_ones_give(name, merge):
 
 
 @pytest.mark.one_backend
+@MERGES
+@pytest.mark.parametrize("name", ["gru", "highway-lstm", "mixed", "outputs-joint"])
+def test_training_without_masks_of_padding_gives_what_masks_give(name, merge):
+    import tensorflow as tf
+
+    stack, x = make_stack(name, merge=merge, num_layers=2), random_sentences(FEATURES)
+    target = np.random.default_rng(5).normal(size=(*MASK.shape, 1))
+
+    def outputs_and_gradients(wanted):
+        with tf.GradientTape() as tape, packed(wanted):
+            outputs = stack(x, mask=tf.constant(MASK), training=True)
+            loss = tf.reduce_sum(outputs * target)
+        weights = [weight.value for weight in stack.trainable_weights]
+        return [outputs, *tape.gradient(loss, weights)]
+
+    padded, found = map(outputs_and_gradients, (False, True))
+    assert not ops.convert_to_numpy(found[0])[~MASK].any() and not MASK.all()
+    for one, other in zip(found, padded, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+        assert abs(ops.convert_to_numpy(other)).max() > 1e-3
+
+
+@pytest.mark.one_backend
 def test_packed_tokens_of_half_precision():
     stack = BidirectionalStack(GRUCell(UNITS, dtype="mixed_float16"), dtype="float16")
     x = random_sentences(FEATURES).astype("float16")

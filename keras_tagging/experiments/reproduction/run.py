@@ -47,6 +47,7 @@ from keras_tagging.metrics.significance import figure_of
 from keras_tagging.models.files.run_folder import save_run, take_folds
 from keras_tagging.models.files.saving import metadata_path
 from keras_tagging.training import mode_of
+from keras_tagging.utils.startup import cores
 from keras_tagging.vectors import load_vectors, train_vectors
 
 MODULE = "keras_tagging.experiments.reproduction.run"
@@ -178,12 +179,9 @@ def _figures(store: Store, job: Job) -> str:
 
 def environment(workers: int) -> dict[str, str]:
     """Environment variables of a job's process, which shares the cores, by default."""
-    cores = os.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
     names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS")
     return {
-        **dict.fromkeys(names, str(max(1, cores // workers))),
+        **dict.fromkeys(names, str(max(1, cores() // workers))),
         "TF_FORCE_GPU_ALLOW_GROWTH": "true",  # else one job takes all memory
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
