@@ -19,7 +19,7 @@ import numpy as np
 
 from keras_tagging.transitions.search import FORBIDDEN, LARGEST
 
-JUMPS = 14  # of a graph, whose sentences may have any length: up to 2^14 words
+MOST = 1 << 14  # nodes of a graph, whose sentences may have any length
 NEVER = np.float32(FORBIDDEN)
 #: words of the longest sentence of which the best tree is searched: of 1,000 words, as
 #: many sentences have them, that takes half a minute
@@ -54,7 +54,7 @@ def best_heads(engine, scores, lengths):
     places = xp.reshape(xp.arange(nodes, dtype="int32"), (1, -1))
     words = (places > 0) & (places <= xp.expand_dims(lengths, 1))
     heads = _best(_arcs(xp, places, words), scores * 0, scores, xp)[-1]
-    jump, least = _orbits(xp, xp.where(words, heads, 0), nodes)
+    jump, least = _orbits(xp, xp.where(words, heads, 0), _most(nodes))
     # the first word of each cycle of a long sentence becomes a root
     is_long = xp.expand_dims(lengths > LONG, 1)
     begins = words & (jump > 0) & xp.equal(places, _at(xp, least, jump))
@@ -83,7 +83,7 @@ def _searched(engine, scores, words, places, nodes, most, rank):
     -1, a tree with two roots is worse than any with one, whatever its score. No arc of
     a cycle is from ROOT, so that ranks stay as they are.
     """
-    xp = engine.xp
+    xp, searched = engine.xp, min(_most(nodes), LONG + 1)
     is_arc = _arcs(xp, places, words)
     from_root = xp.expand_dims(places, 1) == 0
     ranks = xp.where(from_root, rank, np.float32(0)) + xp.zeros_like(scores)
@@ -104,7 +104,7 @@ def _searched(engine, scores, words, places, nodes, most, rank):
         latest = xp.expand_dims(xp.where(is_entry, head, -1), 1)
         chosen = xp.concatenate([latest, chosen[:, :-1]], 1)
         parent = _at(xp, group, _at(xp, head, entry))
-        jump, least = _orbits(xp, xp.where(words, parent, 0), nodes)
+        jump, least = _orbits(xp, xp.where(words, parent, 0), searched)
         reached = xp.expand_dims(jump, 1) == xp.expand_dims(places, 2)
         in_cycle = xp.any(reached & xp.expand_dims(words, 1), 2) & (places > 0)
         in_cycle = _at(xp, in_cycle, group)
@@ -151,13 +151,17 @@ def _best(may, ranks, scores, xp):
     return xp.squeeze(rank, -1), xp.max(scores, -1), xp.argmax(scores, -1)
 
 
-def _orbits(xp, parent, nodes):
+def _most(nodes) -> int:
+    return nodes if isinstance(nodes, int) else MOST
+
+
+def _orbits(xp, parent, nodes: int):
     """Where each node arrives by at least as many steps as there are nodes.
 
     And the least node on its way there, itself not counted.
     """
     jump = least = parent
-    for _ in range(math.ceil(math.log2(nodes)) if isinstance(nodes, int) else JUMPS):
+    for _ in range(math.ceil(math.log2(nodes))):
         least = xp.minimum(least, _at(xp, least, jump))
         jump = _at(xp, jump, jump)
     return jump, least
