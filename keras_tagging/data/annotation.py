@@ -112,6 +112,7 @@ def _as_csv(rows: Iterable[list]) -> str:
 
 
 UNKNOWN = "_"
+NO_SPACE = "SpaceAfter=No"
 OWN_TAGS = "predicted_tag"  # of a parser with a tagger of its own
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPACE = re.compile(r"\s+")
@@ -153,8 +154,8 @@ class ConlluWriter:
         columns = dict(sentence.columns)
         columns.setdefault("xpos", columns.get(OWN_TAGS, unknown))
         if "lemma" in columns:  # as the form, from which it is made
-            columns["lemma"] = list(map(_one_line, columns["lemma"]))
-        tokens = list(map(_one_line, sentence.tokens))
+            columns["lemma"] = _one_line_each(columns["lemma"])
+        tokens = _one_line_each(sentence.tokens)
         rows = conllu_rows(tokens, columns)
         comments = [f"# sent_id = {self._identifier(sentence)}"]
         misc = _tags_of(sentence)
@@ -185,13 +186,14 @@ class ConlluWriter:
 
 def _with_tokens(rows: list[str], surface: Surface, misc: list[list[str]]) -> list[str]:
     """The rows of words with what is known of their tokens, and rows of tokens."""
-    lines, word = [], 0
-    for number, (count, (start, end)) in enumerate(
-        zip(surface.words, surface.offsets, strict=True)
-    ):
-        about = [*_spaces(surface.space_after(number)), f"TokenRange={start}:{end}"]
+    lines, word, begin = [], 0, surface.start
+    places = zip(surface.words, surface.spans, surface.spaces_after, strict=True)
+    for count, (start, end), after in places:
+        about = [f"TokenRange={begin + start}:{begin + end}"]
+        if after not in (" ", None):
+            about.insert(0, f"SpacesAfter={escaped(after)}" if after else NO_SPACE)
         if count > 1:
-            form = _one_line(surface.tokens[number])
+            form = _one_line(surface.text[start:end])
             empty = "\t_" * 7
             row = f"{word + 1}-{word + count}\t{form}{empty}"
             lines.append(with_misc(row, about))
@@ -202,12 +204,6 @@ def _with_tokens(rows: list[str], surface: Surface, misc: list[list[str]]) -> li
     return lines
 
 
-def _spaces(after: str | None) -> list[str]:
-    if after is None or after == " ":
-        return []
-    return [f"SpacesAfter={escaped(after)}" if after else "SpaceAfter=No"]
-
-
 def _tags_of(sentence: Sentence) -> list[list[str]]:
     """For each word its tags that CoNLL-U has no column for, as attributes."""
     named = {}
@@ -216,8 +212,8 @@ def _tags_of(sentence: Sentence) -> list[list[str]]:
     for name, values in sentence.columns.items():
         if name not in FIELDS and name not in (OWN_TAGS, NER):
             named[name[:1].upper() + name[1:]] = values
-    tags = sentence.columns.get(NER, [UNKNOWN] * len(sentence))
-    rows = list(map(entity_attributes, tags))
+    tags = sentence.columns.get(NER)
+    rows = [*map(entity_attributes, tags)] if tags else [[] for _ in sentence.tokens]
     for name, values in named.items():
         for row, value in zip(rows, values, strict=True):
             row.append(f"{name}={escaped(value)}")
@@ -289,6 +285,10 @@ def conllu_columns(
         return {k: [value or "_" for value in row] for k, row in values.items()}
 
     return filled
+
+
+def _one_line_each(texts: list[str]) -> list[str]:
+    return texts if "".join(texts).isprintable() else [*map(_one_line, texts)]
 
 
 def _one_line(text: str) -> str:

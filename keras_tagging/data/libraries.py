@@ -333,8 +333,8 @@ def to_spacy(sentences: Iterable, vocab):
     for sentence in sentences:
         columns, count = sentence.columns, len(sentence)
         surface = sentence.surface or spaced(sentence.tokens)
-        for number, several in enumerate(surface.words):
-            spaces += [False] * (several - 1) + [surface.space_after(number) != ""]
+        for several, after in zip(surface.words, surface.spaces_after, strict=True):
+            spaces += [False] * (several - 1) + [after != ""]
         words += sentence.tokens
         starts += [True] + [False] * (count - 1)
         for name, column in lists.items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,11 @@ class Surface:
         counted = zip(self.offsets, self.words, strict=True)
         return [place for place, count in counted for _ in range(count)]
 
-    def space_after(self, token: int) -> str | None:
-        """The text between a token, counted from 0, and the next one.
-
-        Behind the last one it is `after`.
-        """
-        if token + 1 == len(self.spans):
-            return self.after
-        return self.text[self.spans[token][1] : self.spans[token + 1][0]]
+    @property
+    def spaces_after(self) -> list[str | None]:
+        """The text between each token and the next one; behind the last `after`."""
+        pairs = pairwise(self.spans)
+        return [*(self.text[end:begin] for (_, end), (begin, _) in pairs), self.after]
 
 
 @dataclass(frozen=True, slots=True)

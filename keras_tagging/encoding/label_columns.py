@@ -1,14 +1,14 @@
 """The columns of labels that a tagger learns, and rules that make them agree."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, lru_cache, partial, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import combinations
 
 import numpy as np
 
-from keras_tagging.data.lemmas.rules import LemmaRules
+from keras_tagging.data.lemmas.rules import LemmaRules, parts_of
 from keras_tagging.data.lemmas.scripts import is_script, lemmas_of, script_of
 from keras_tagging.data.named_columns import (
     CHUNK_FIGURES,
@@ -57,6 +57,14 @@ class LabelColumn:
     @cached_property
     def ids(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.labels)}
+
+    @cached_property
+    def ids_of_edits(self) -> dict[str, list[int]]:
+        """Those of the scripts that have the same edits."""
+        ids = defaultdict(list)
+        for i, script in enumerate(self.labels):
+            ids[parts_of(script, "")[1]].append(i)
+        return dict(ids)
 
     @property
     def vocabulary(self) -> str:
@@ -142,7 +150,7 @@ def is_inventory(vocabulary: str) -> bool:
 #: columns that describe a word together; those of chunks or names do not
 MORPHOLOGY = ("pos", "xpos", "feats")
 CANDIDATES = 8
-#: words whose lemmas are kept: a text repeats most of its words
+#: words whose answers are kept: a text repeats most of its words
 KEPT_WORDS = 1 << 14
 KEYS = ("seen", "lemmas", "marks")
 LabelsByColumn = Mapping[str, Sequence[str]]
@@ -182,7 +190,7 @@ class ColumnRules:
         object.__setattr__(self, "_pairs", pairs)
         object.__setattr__(self, "_straight", straight_table(self.marks))
         object.__setattr__(self, "_read", read)
-        object.__setattr__(self, "_plain", lru_cache(KEPT_WORDS)(self._plain_lemma))
+        object.__setattr__(self, "_kept", {})
         object.__setattr__(self, "_agree", lru_cache(KEPT_WORDS)(self._all_seen))
         lemma = ("lemma",) if self.lemmas else ()
         object.__setattr__(self, "columns", read + lemma)
@@ -252,25 +260,19 @@ class ColumnRules:
             In the column of lemmas the lemmas, each with the probability of its
             script, or 0 if no script made it.
         """
-        words = [()] * len(tokens)
-        if self._read:
-            words = list(zip(*(labels[name] for name in self._read), strict=True))
-        for i, word in enumerate(words):
-            if not self._agree(word):
-                rows = {name: probabilities[name][i] for name in self._read}
-                words[i] = self._joint(word, rows, columns)
-        chosen = {name: [w[k] for w in words] for k, name in enumerate(self._read)}
-        made = {**chosen}
+        rows = [labels[name] for name in self._read]
+        scripts = labels["lemma"] if self.lemmas else tokens
+        words = list(zip(tokens, scripts, *rows, strict=True))
+        kept = self._kept
+        answers = [
+            kept.get(word) or self._answer(i, word, probabilities, columns)
+            for i, word in enumerate(words)
+        ]
+        # with the lemma, if there are lemmas, and the script that made it
+        chosen = {k: [x[i] for x in answers] for i, k in enumerate(self.columns)}
+        made = chosen
         if self.lemmas:
-            rows, scripts = probabilities["lemma"], columns["lemma"].labels
-            numbered = enumerate(zip(tokens, labels["lemma"], words, strict=True))
-            pairs = [
-                self._plain(*word)
-                or self._lemma(*word, partial(_ranked, scripts, rows, i))
-                for i, word in numbered
-            ]
-            chosen["lemma"] = [lemma for lemma, _ in pairs]
-            made["lemma"] = [script for _, script in pairs]
+            made = chosen | {"lemma": [x[-1] for x in answers]}
         if not values:
             return {name: (row, None) for name, row in chosen.items()}
         return {
@@ -278,17 +280,32 @@ class ColumnRules:
             for name, row in chosen.items()
         }
 
-    def _lemma(self, token, script, word, ranked):
-        """See `LemmaRules.chosen`."""
-        form = to_nfc(token).translate(self._straight)
-        word = dict(zip(self._read, word, strict=True))
-        return self.lemmas.chosen(form, script, word, ranked)
+    def _answer(self, place, word, probabilities, columns) -> tuple:
+        """The labels of one word that agree, its lemma, and the script that made it.
 
-    def _plain_lemma(self, token, script, word):
-        """The same where it does not depend on other scripts; else None."""
-        asked = []
-        lemma = self._lemma(token, script, word, lambda: asked.append(True) or ())
-        return None if asked else lemma
+        It is kept if it does not depend on probabilities.
+        """
+        token, script, *labels = word
+        lemma, is_sure = None, self._agree(tuple(labels))
+        if not is_sure:
+            rows = {name: probabilities[name][place] for name in self._read}
+            labels = self._joint(tuple(labels), rows, columns)
+        if self.lemmas:
+
+            def ranked(edits):
+                nonlocal is_sure
+                is_sure = False
+                return _ranked(columns["lemma"], probabilities["lemma"][place], edits)
+
+            form = to_nfc(token).translate(self._straight)
+            named = dict(zip(self._read, labels, strict=True))
+            lemma, script = self.lemmas.chosen(form, script, named, ranked)
+        answer = (*labels, lemma, script)
+        if is_sure:
+            if len(self._kept) >= KEPT_WORDS:
+                self._kept.clear()
+            self._kept[word] = answer
+        return answer
 
     def _all_seen(self, word: tuple[str, ...]) -> bool:
         return all((word[i], word[j]) in seen for i, j, seen in self._pairs)
@@ -349,15 +366,12 @@ class ColumnRules:
         return cls(seen, lemmas, marks)
 
 
-def _ranked(labels: Sequence[str], rows: np.ndarray, place: int):
-    """All scripts of a word with their probabilities, best first."""
-    row = rows[place]
-    # mostly one of the first is taken, and the others are not put in order
-    least = np.partition(row, -CANDIDATES)[-CANDIDATES] if len(row) > CANDIDATES else 0
-    for some in (row >= least, row < least):
-        ids = np.flatnonzero(some)
-        for j in ids[np.argsort(-row[ids], kind="stable")].tolist():
-            yield labels[j], float(row[j])
+def _ranked(scripts: LabelColumn, probabilities: np.ndarray, edits: Iterable[str]):
+    """The scripts of a word with some edits and their probabilities, best first."""
+    ids = sorted(i for x in edits for i in scripts.ids_of_edits.get(x, ()))
+    row = probabilities[ids]
+    for j in np.argsort(-row, kind="stable").tolist():
+        yield scripts.labels[ids[j]], float(row[j])
 
 
 def _agreeing(columns: Iterable[LabelColumn]) -> list[str]:

@@ -1,6 +1,5 @@
 """Biaffine parsers predict the tags of each word, its head, and its relation to it."""
 
-from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.trees import trees_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.parsing import FIGURES, figures_of_trees, scores_of, tree_of
@@ -35,22 +34,23 @@ class Joint(Tagging):
         """Parse sentences: the same as `annotate`."""
         return self.annotate(sentences)
 
-    def decoding(self, probabilities=False):
+    def _decoding(self, probabilities):
         """The sentences have the tags and the trees; with `probabilities` these, too.
 
         Those of heads are of each arc alone, whether or not it is part of the tree.
         """
-        names, tagged = super().decoding(probabilities)
+        names, tagged = super()._decoding(probabilities)
         names = [*dict.fromkeys([*names, *(OUTPUTS if probabilities else TREE)])]
 
-        def annotated(sentence, outputs):
+        def found(sentence, outputs):
+            fields, values, spans = tagged(sentence, outputs)
             heads, deprels = tree_of(outputs)
-            columns, values = {"head": [*map(str, heads)], "deprel": deprels}, None
+            tree = {"head": [*map(str, heads)], "deprel": deprels}
             if probabilities:
-                values = {k: outputs[f"{k}_probabilities"].tolist() for k in columns}
-            return with_labels(tagged(sentence, outputs), columns, values)
+                values |= {k: outputs[f"{k}_probabilities"].tolist() for k in tree}
+            return fields | tree, values, spans
 
-        return names, annotated
+        return names, found
 
     def scores(self, sentences, *calls, **options):
         """The `metrics.attachment_scores` on gold trees, with their tables."""

@@ -292,11 +292,22 @@ class Tagging(Predictor):
 
         With `probabilities` they have these of their columns: see `tag`.
         """
+        names, found = self._decoding(probabilities)
+
+        def annotated(sentence, outputs):
+            fields, values, spans = found(sentence, outputs)
+            whole = with_labels(sentence, fields, values if probabilities else None)
+            return replace(whole, spans=spans) if self.gives_spans else whole
+
+        return names, annotated
+
+    def _decoding(self, probabilities):
+        """The outputs needed, and the function to labels, these of each, and spans."""
         columns, tag_column = self.label_columns, self._tag_column
         paired = [probabilities or column.has_chunks for column in columns]
         names, labels = self._labels([None] * len(columns), paired)
 
-        def annotated(sentence, outputs):
+        def found(sentence, outputs):
             fields, values, spans = {}, {}, []
             rows = labels(sentence, outputs)
             for column, pair, row in zip(columns, paired, rows, strict=True):
@@ -307,11 +318,9 @@ class Tagging(Predictor):
                 for name in (column.name or "tags", column.name or tag_column):
                     if name:
                         fields[name], values[name] = tags, shares
-            values = values if probabilities else None
-            whole = with_labels(sentence, fields, values)
-            return replace(whole, spans=spans) if self.gives_spans else whole
+            return fields, values, spans
 
-        return names, annotated
+        return names, found
 
 
 def logits_of(probabilities) -> np.ndarray:

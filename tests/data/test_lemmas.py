@@ -133,7 +133,7 @@ def lemma(form, tag, *scripts, rules=RULES):
     """The lemma of a word whose scripts are these, each half as probable as before."""
     ranked = [(script, 0.5 ** (i + 1)) for i, script in enumerate(scripts)]
     labels = {"upos": UPOS[tag], "xpos": tag}
-    return rules.chosen(form, scripts[0], labels, lambda: ranked)[0]
+    return rules.chosen(form, scripts[0], labels, lambda _: ranked)[0]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_a_surface_tells_tokens_offsets_and_spaces():
     assert surface.tokens == ["I", "don't"]
     assert surface.offsets == [(10, 11), (12, 17)]
     assert surface.word_offsets == [(10, 11), (12, 17), (12, 17)]
-    assert [surface.space_after(i) for i in (0, 1)] == [" ", "\n\n"]
+    assert surface.spaces_after == [" ", "\n\n"]
 
 
 def test_a_surface_refuses_tokens_that_cannot_be():
@@ -70,7 +70,7 @@ def test_treebanks_survive_the_round_trip(file):
     assert [surface.tokens[i] for surface, i in found] == tokens
     assert [surface.words[i] for surface, i in found] == words
     assert [text[slice(*surface.offsets[i])] for surface, i in found] == tokens
-    assert [not surface.space_after(i) for surface, i in found][:-1] == spaces[:-1]
+    assert [not surface.spaces_after[i] for surface, i in found][:-1] == spaces[:-1]
     assert "\n\n" in text and not text[0].isspace()
     plain = list(read(file, "conllu"))
     assert [s.tokens for s in sentences] == [s.tokens for s in plain]

@@ -92,7 +92,7 @@ def test_the_lemma_of_a_repeated_word_is_made_once(monkeypatch):
         made.append(form)
         if form == "rats":
             return "rat", script
-        return next(((x, x) for x, _ in ranked()), ("", script))  # the most probable
+        return next(((x, x) for x, _ in ranked(["|", "|-"])), ("", script))
 
     monkeypatch.setattr(LemmaRules, "chosen", lemma)
     rules = ColumnRules.restored(RULES.config(), [*COLUMNS.values()])
@@ -103,4 +103,4 @@ def test_the_lemma_of_a_repeated_word_is_made_once(monkeypatch):
     found = rules.chosen(words, best, rows, COLUMNS, values=False)
     # the lemma of a word that depends on its probabilities is not kept
     assert found["lemma"] == (["rat", "rat", ";|", ";|-"], None)
-    assert made == ["rats", *["mice"] * 3]
+    assert made == ["rats", "mice", "mice"]

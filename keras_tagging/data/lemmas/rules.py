@@ -140,7 +140,7 @@ MIXED = "xX"
 #: the cases of words that are written so and are in no list: they are names mostly
 NAMES = {"Xx": "U0,L1", MIXED: KEPT}
 
-Ranked = Callable[[], Iterable[tuple[str, float]]]
+Ranked = Callable[[Iterable[str]], Iterable[tuple[str, float]]]
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ class LemmaRules:
             form: in NFC.
             script: the most probable one.
             labels: of the word in the other columns.
-            ranked: gives all scripts with their probabilities, best first. It is not
-                called for most words.
+            ranked: function from edits to the scripts that have one of them, with their
+                probabilities, best first. It is not called for most words.
 
         Returns:
             The lemma, and the script that made it, which need not be among those that
@@ -213,13 +213,15 @@ class LemmaRules:
             case, edits = parts_of(script, shape)
             if edits not in allowed and edits not in changes:
                 return None
+            if not listed_edits and not self._fits(tag, lower, edits):
+                return None
             lemma = _made(form, case, edits)
             if cases and case not in cases:
                 if lemma not in self._capital.get(label, ()):
                     return None
             if listed_edits:
                 return lemma, True
-            if not self._fits(tag, lower, edits) or _digits(lemma) != _digits(form):
+            if _digits(lemma) != _digits(form):
                 return None
             is_known = self._knows(label, lemma)
             return (lemma, is_known) if is_known or edits in allowed else None
@@ -228,7 +230,7 @@ class LemmaRules:
         if (candidate := made(script)) and candidate[1]:
             return candidate[0], script
         if listed_edits is None or len(listed_edits) > 1:
-            for other, probability in ranked():
+            for other, probability in ranked({*allowed, *changes}):
                 if best and probability < least:
                     break
                 if (candidate := made(other)) is None:
