@@ -105,9 +105,9 @@ class OnnxSegmenter(Evaluated):
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""
         rows = max(1, CALL_SYMBOLS // max(1, ids.shape[1]))
         count = max(-(-len(ids) // rows), min(self._threads, len(ids)))
-        if count <= 1:
-            return self._run(ids)
-        parts = np.array_split(ids, count)
+        parts = np.array_split(ids, max(1, count))
+        if min(self._threads, count) < 2:
+            return np.concatenate([*map(self._run, parts)])
         with ThreadPoolExecutor(min(self._threads, count)) as pool:
             return np.concatenate([*pool.map(self._run, parts)])
 

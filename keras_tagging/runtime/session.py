@@ -53,6 +53,7 @@ class Session(onnxruntime.InferenceSession):
             )
         except Exception as error:  # classes of the library, all of Exception
             raise ValueError(f"cannot be run by {_reason(error)}") from error
+        self._model_bytes = b""  # else it keeps the content for another provider
 
     @staticmethod
     def strings(texts: list[str]) -> list[str]:

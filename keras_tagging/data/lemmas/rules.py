@@ -173,7 +173,8 @@ class LemmaRules:
     def __post_init__(self):
         lowercased, capital = {}, {}
         for label, row in self.lemmas.items():
-            lowercased[label] = frozenset(map(str.lower, row))
+            # most are lower-cased: a copy of each would take as much memory again
+            lowercased[label] = frozenset(x if x.islower() else x.lower() for x in row)
             capital[label] = frozenset(x for x in row if x not in lowercased[label])
         object.__setattr__(self, "_lowercased", lowercased)
         object.__setattr__(self, "_capital", capital)
