@@ -198,10 +198,16 @@ def run_padded(layer, step, sequences, initial_state, mask):
     if layer.go_backwards:
         sequences = tf.reverse_sequence(sequences, lengths, 1)
     outputs = over_time(step, sequences, initial_state, None)
+    first = tf.cast(initial_state[0], outputs.dtype)[:, None]
+    before = outputs[:, :-1, : first.shape[-1]]
+    before = tf.stop_gradient(tf.concat([first, before], 1))
     outputs = tf.where(mask[:, :, None], outputs, tf.zeros((), outputs.dtype))
     if layer.go_backwards:
-        outputs = tf.reverse(tf.reverse_sequence(outputs, lengths, 1), [1])
-    return outputs
+        outputs, before = (
+            tf.reverse(tf.reverse_sequence(x, lengths, 1), [1])
+            for x in (outputs, before)
+        )
+    return outputs, before
 
 
 def packing(mask, training=False):

@@ -70,6 +70,10 @@ class ProjectedRNN(keras.layers.RNN):
             sequences, options = cell.drop(sequences, initial_state, training)
         projected = cell.project(sequences, training=training)
         hoisted = training and weights and self.return_sequences and can_hoist()
+        emits = self.return_sequences and self.zero_output_for_mask
+        emits &= not self.return_state
+        is_padded = training and mask is not None and emits and is_packed()
+        is_h = []  # whether the output is the first state
         if hoisted:
             projected, weights[0], receive = hoist_gradient(projected, weights[0])
 
@@ -78,24 +82,24 @@ class ProjectedRNN(keras.layers.RNN):
             emitted = [output]
             if self.return_cell:
                 emitted.append(new_states[1])
-            if hoisted:
+            is_h.append(is_padded and output is new_states[0])
+            if hoisted and not is_h[-1]:
                 emitted.append(ops.stop_gradient(states[0]))
             if len(emitted) > 1:
                 output = ops.concatenate(emitted, axis=-1)
             return output, new_states
 
-        emits = self.return_sequences and self.zero_output_for_mask
-        emits &= not self.return_state
-        if training and mask is not None and emits and is_packed():
-            outputs = run_padded(self, step, projected, initial_state, mask)
+        if is_padded:
+            outputs, h_tm1 = run_padded(self, step, projected, initial_state, mask)
             last_output, states = outputs[:, -1], initial_state
         else:
             last_output, outputs, states = run_loop(
                 self, step, projected, initial_state, mask
             )
         if hoisted:
-            width = outputs.shape[-1] - states[0].shape[-1]
-            outputs, h_tm1 = split(outputs, [width])
+            if not is_h[-1]:
+                width = outputs.shape[-1] - states[0].shape[-1]
+                outputs, h_tm1 = split(outputs, [width])
             if "mask" in options:
                 h_tm1 = h_tm1 * ops.expand_dims(options["mask"], 1)
             receive(ops.flip(h_tm1, axis=1) if self.go_backwards else h_tm1)
