@@ -330,7 +330,7 @@ class TransitionScorer(keras.layers.Layer):
         return self.cell.project(x, training=training)
 
     def contributions(self, vectors, training=False):
-        """What tokens and labels contribute to the hidden layer, in each place.
+        """The share of tokens and labels in the hidden layer, in each place.
 
         Args:
             vectors: of NULL, ROOT and the tokens.
