@@ -4,7 +4,6 @@ from keras import ops
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.splitting import split
-from keras_tagging.layers.loop import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 from keras_tagging.utils.checks import check_choice
 
@@ -154,9 +153,6 @@ class BidirectionalStack(keras.layers.Layer):
             width = cell.output_size * (2 if self.merge == "layer" else 1)
 
     def call(self, inputs, mask=None, training=False):
-        tokens = packing(mask, training)
-        if tokens:
-            inputs = tokens.pack(inputs)
         if self.input_layer:
             inputs = self.input_layer(inputs)
         # by layer, from 0: [forward, backward]
@@ -174,11 +170,8 @@ class BidirectionalStack(keras.layers.Layer):
                     read["skip_cell"] = c[-2][direction]
                 x = [below[direction], *(read[name] for name in rnn.cell.reads)]
                 x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
-                if tokens:
-                    returned = tokens.run(rnn, x)
-                else:
-                    returned = rnn(x, mask=mask, training=training)
-                if rnn.go_backwards and not tokens:
+                returned = rnn(x, mask=mask, training=training)
+                if rnn.go_backwards:
                     # it starts at the padding, whose steps the mask skips
                     returned = ops.flip(returned, axis=1)
                 if self.carries_cell:
@@ -193,8 +186,6 @@ class BidirectionalStack(keras.layers.Layer):
         if self.return_directions:
             one_sided = h[1 if self.merge == "layer" else -1]
             outputs.append(ops.concatenate(one_sided, axis=-1))
-        if tokens:
-            outputs = [tokens.unpack(x) for x in outputs]
         return tuple(outputs) if self.return_directions else outputs[0]
 
     def compute_mask(self, inputs, mask=None):

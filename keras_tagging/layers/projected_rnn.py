@@ -7,9 +7,9 @@ from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import (
     can_hoist,
     hoist_gradient,
-    is_packed,
+    is_right_padded,
     run_loop,
-    run_padded,
+    run_right_padded,
 )
 
 
@@ -72,7 +72,7 @@ class ProjectedRNN(keras.layers.RNN):
         hoisted = training and weights and self.return_sequences and can_hoist()
         emits = self.return_sequences and self.zero_output_for_mask
         emits &= not self.return_state
-        is_padded = training and mask is not None and emits and is_packed()
+        is_padded = mask is not None and emits and is_right_padded()
         is_h = []  # whether the output is the first state
         if hoisted:
             projected, weights[0], receive = hoist_gradient(projected, weights[0])
@@ -90,7 +90,9 @@ class ProjectedRNN(keras.layers.RNN):
             return output, new_states
 
         if is_padded:
-            outputs, h_tm1 = run_padded(self, step, projected, initial_state, mask)
+            outputs, h_tm1 = run_right_padded(
+                self, step, projected, initial_state, mask
+            )
             last_output, states = outputs[:, -1], initial_state
         else:
             last_output, outputs, states = run_loop(
@@ -114,26 +116,6 @@ class ProjectedRNN(keras.layers.RNN):
             return self.cell.step, None
         weights = list(self.cell.recurrent_weights())
         return partial(self.cell.step, weights=weights), weights
-
-    def prediction_step(self, inputs):
-        """The parts of a prediction for another loop: see `layers.loop`.
-
-        Args:
-            inputs: `(..., features)`.
-
-        Returns:
-            A function of `(batch, projected)` and the list of states that gives what
-            this layer emits and the new states; and the projected inputs.
-        """
-        cell_step, _ = self._step()
-
-        def step(projected, states):
-            output, states = cell_step(projected, states)
-            if self.return_cell:
-                output = ops.concatenate([output, states[1]], axis=-1)
-            return output, states
-
-        return step, self.cell.project(inputs)
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
         shapes = super().compute_output_shape(sequences_shape)

@@ -11,7 +11,7 @@ from keras_tagging.data.named_columns import with_targets
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.kinds.predictor import Predictor
-from keras_tagging.layers.loop import packed
+from keras_tagging.layers.loop import right_padded
 from keras_tagging.models.report import figures_alone
 from keras_tagging.utils.checks import Positive, checked
 
@@ -85,13 +85,13 @@ class SentenceCalls(keras.Model, Predictor):
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
 
     def predict_step(self, *args):  # on JAX they begin with the state
-        """A batch of predictions, as Keras computes it, without its padding."""
-        with packed(not self.jit_compile):
+        """A batch of predictions, as Keras computes it; padding follows the tokens."""
+        with right_padded():
             return super().predict_step(*args)
 
     def train_step(self, *args):  # on JAX they begin with the state
-        """A step of training, as Keras computes it, without masks of padding."""
-        with packed():
+        """A step of training, as Keras computes it; padding follows the tokens."""
+        with right_padded():
             return super().train_step(*args)
 
     def make_predict_function(self, force=False):

@@ -26,7 +26,7 @@ from reference import skip_stack
 
 from keras_tagging.cells import GRUCell
 from keras_tagging.layers import BidirectionalStack
-from keras_tagging.layers.loop import packed, packing
+from keras_tagging.layers.loop import right_padded
 
 MERGES = pytest.mark.parametrize("merge", ["top", "layer"])
 # One cell for every set of sequences that a layer reads, then the others.
@@ -316,68 +316,28 @@ def test_layers_of_one_seed_drop_different_positions():
 
 # Packed tokens
 
-#: gaps before the tokens of a sentence, between and behind them; and no token
-GAPS = np.array([[1] * 4, [0] * 4, [0, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1]], bool)
-
-
-@pytest.mark.one_backend
-@MERGES
-@pytest.mark.parametrize("name", ["gru", "highway-lstm", "mixed"])
-def test_packed_tokens_give_what_padded_ones_give(name, merge):
-    stack = make_stack(name, merge=merge, num_layers=2, return_directions=True)
-    x = random_sentences(FEATURES)
-
-    def outputs(mask, wanted):
-        with packed(wanted):
-            return [*map(ops.convert_to_numpy, stack(x, mask=mask))]
-
-    padded = outputs(GAPS, False)
-    for one, other in zip(outputs(GAPS, True), padded, strict=True):
-        assert abs(other[GAPS]).min() > 0 and not one[~GAPS].any()
-        np.testing.assert_allclose(one, other, atol=1e-6)
-    for none in outputs(GAPS & ~GAPS, True):
-        assert none.shape == padded[0].shape and not none.any()
-
-
 @pytest.mark.one_backend
 @MERGES
 @pytest.mark.parametrize("name", ["gru", "highway-lstm", "mixed", "outputs-joint"])
-def test_training_without_masks_of_padding_gives_what_masks_give(name, merge):
+def test_padding_behind_the_tokens_needs_no_masks(name, merge):
     import tensorflow as tf
 
-    stack, x = make_stack(name, merge=merge, num_layers=2), random_sentences(FEATURES)
+    options = {"num_layers": 2, "return_directions": True}
+    stack, x = make_stack(name, merge=merge, **options), random_sentences(FEATURES)
     target = np.random.default_rng(5).normal(size=(*MASK.shape, 1))
 
-    def outputs_and_gradients(wanted):
-        with tf.GradientTape() as tape, packed(wanted):
-            outputs = stack(x, mask=tf.constant(MASK), training=True)
-            loss = tf.reduce_sum(outputs * target)
+    def outputs_and_gradients(context, training):
+        with tf.GradientTape() as tape, context:
+            outputs = stack(x, mask=tf.constant(MASK), training=training)
+            loss = tf.reduce_sum(outputs[0] * target)
         weights = [weight.value for weight in stack.trainable_weights]
-        return [outputs, *tape.gradient(loss, weights)]
+        return [*outputs, *tape.gradient(loss, weights)]
 
-    padded, found = map(outputs_and_gradients, (False, True))
-    assert not ops.convert_to_numpy(found[0])[~MASK].any() and not MASK.all()
-    for one, other in zip(found, padded, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-        assert abs(ops.convert_to_numpy(other)).max() > 1e-3
-
-
-@pytest.mark.one_backend
-def test_packed_tokens_of_half_precision():
-    stack = BidirectionalStack(GRUCell(UNITS, dtype="mixed_float16"), dtype="float16")
-    x = random_sentences(FEATURES).astype("float16")
-    with packed():
-        found = stack(x, mask=GAPS)
-    assert found.dtype == "float16"
-    expected = ops.convert_to_numpy(stack(x, mask=GAPS))
-    np.testing.assert_allclose(ops.convert_to_numpy(found), expected, atol=1e-2)
-
-
-@pytest.mark.one_backend
-def test_padding_is_computed_unless_asked():
-    assert packing(GAPS) is None
-    with packed(False):
-        assert packing(GAPS) is None
-    with packed():
-        assert packing(None) is None and packing(GAPS, training=True) is None
-        assert packing(GAPS) is not None
+    assert not MASK.all()
+    for training in (False, True):
+        masked = outputs_and_gradients(nullcontext(), training)
+        found = outputs_and_gradients(right_padded(), training)
+        assert not ops.convert_to_numpy(found[0])[~MASK].any()
+        for one, other in zip(found, masked, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+            assert abs(ops.convert_to_numpy(other)).max() > 1e-3

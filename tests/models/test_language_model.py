@@ -10,7 +10,7 @@ import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import TAGGERS
 from keras_tagging.architectures.stacked_network import StackedNetwork
-from keras_tagging.layers.loop import packed
+from keras_tagging.layers.loop import right_padded
 
 STACKED = [name for name, a in TAGGERS.items() if a.network is StackedNetwork]
 STACKED = [n for n in STACKED if not n.startswith("bilstm")]  # those are in SETTINGS
@@ -106,7 +106,7 @@ def test_no_state_has_seen_the_word_that_it_predicts(name, recipe, more):
         return found
 
     for training in (True, False):
-        with packed(not training):
+        with right_padded():
             states = states_of(model, [*batch(), *batch(at)], training)
         before, after = np.split(states, 2)
         moved = np.abs(before - after).max(-1) > 1e-5  # rounding is less
