@@ -334,7 +334,7 @@ def _document(number: int, text: str) -> str:
             f"document {number} is a {type(text).__name__}, not a string: annotate "
             "takes sentences, and the lines of a file"
         )
-    return text
+    return re.sub("^\ufeff", " ", text)  # as in `annotate`
 
 
 def pipeline_of(model) -> TextPipeline:

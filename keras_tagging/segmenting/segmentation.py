@@ -153,6 +153,8 @@ def windows_of(
 ) -> Iterator[Windows]:
     """A stream of symbols as batches of windows, the same however it is cut.
 
+    The end of a text that ends in no white space is read as that of a paragraph.
+
     Args:
         pieces: the stream.
         encode: function from code points to ids: that of `CharacterFeatures`.
@@ -175,12 +177,15 @@ def windows_of(
             last = begin + count
             starts = np.arange(begin, last, size)
             leads = np.minimum(context, starts)
-            stops = np.minimum(np.minimum(starts + size, last) + context, len(codes))
+            read = codes
+            if piece is None and codes[-1] not in (BLANK, PARAGRAPH):
+                read = np.append(codes, np.uint32(PARAGRAPH))
+            stops = np.minimum(np.minimum(starts + size, last) + context, len(read))
             time = int(round_up((stops - starts + leads).max(), multiple))
             height = padded_rows(len(starts), rows) if multiple > 1 else len(starts)
             places = (starts - leads)[:, None] + np.arange(time)
             real = places < stops[:, None]
-            encoded = encode(codes[: stops[-1]])
+            encoded = encode(read[: stops[-1]])
             ids = np.zeros((height, time, encoded.shape[1]), "int32")
             ids[: len(starts)][real] = encoded[places[real]]
             following = np.append(codes[begin + 1 : last + 1], PARAGRAPH)[:count]

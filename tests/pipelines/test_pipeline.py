@@ -136,6 +136,8 @@ def test_documents(pipeline, tagger, monkeypatch):
         assert found == [list(each.annotate(text)) for text in DOCUMENTS]
         assert list(each.annotate_documents([])) == []
         assert list(each.annotate_documents(["", " "])) == [[], []]
+        [[marked]] = each.annotate_documents(["\ufeffthe dog ."])
+        assert marked.tokens[0] == "the" and marked.surface.start == 1
     assert found[4][1].surface.offsets == [(5, 6), (7, 8), (8, 9)]
     monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 3)
     documents = iter([f"Document {i}." for i in range(1_000)])

@@ -200,7 +200,7 @@ def test_windows_read_around_their_own(size, context, rows):
             # a batch begins anew, and so do its windows
             start = i - (i % (rows * size)) % size
             stop = min(start + size, start - start % (rows * size) + rows * size, 26)
-            view = text[max(0, start - context) : stop + context]
+            view = (text + "\n")[max(0, start - context) : stop + context]
             expected.append((character, view, (text + "\n")[i + 1]))
         assert seen == expected
 
