@@ -316,6 +316,7 @@ def test_layers_of_one_seed_drop_different_positions():
 
 # Packed tokens
 
+
 @pytest.mark.one_backend
 @MERGES
 @pytest.mark.parametrize("name", ["gru", "highway-lstm", "mixed", "outputs-joint"])
