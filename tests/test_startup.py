@@ -182,6 +182,12 @@ def test_without_tensorflow_it_says_so(saved, monkeypatch, capsys):
     assert "no/model: no such model" in capsys.readouterr().err
 
 
+def test_the_program_needs_no_docstrings():
+    command = [sys.executable, "-OO", "-m", "keras_tagging", "list"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and "bigru" in done.stdout
+
+
 @pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])
 def test_layers_alone_need_the_backend_alone(backend, monkeypatch):
     monkeypatch.delitem(sys.modules, "tensorflow", raising=False)

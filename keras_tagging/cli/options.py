@@ -220,7 +220,7 @@ def parts(docstring: str) -> tuple[str, dict[str, str]]:
 def epilog(function: Callable) -> str:
     """The examples of a command; typer keeps the lines after \\b as they are."""
     examples = re.split(
-        r"\n(?=    \S)", parts(function.__doc__)[1]["Examples"].rstrip()
+        r"\n(?=    \S)", parts(function.__doc__)[1].get("Examples", "").rstrip()
     )
     lines = (f"  {' '.join(example.split())}" for example in examples)
     return "\n".join(["\b", "Example:", *lines])

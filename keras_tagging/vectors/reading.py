@@ -8,6 +8,7 @@ words of a vocabulary, and loops for ever on a damaged list of words.
 import codecs
 import io
 import os
+import re
 import struct
 import sys
 from array import array
@@ -316,6 +317,8 @@ def read_text(
 ) -> None:
     """Read text vectors; values are parsed for the wanted words only.
 
+    A word may have blanks, but in the first line that tells the number of values.
+
     Args:
         stream: the file from its beginning.
         selection: collects the vectors.
@@ -333,11 +336,15 @@ def read_text(
     for number, line in lines:
         if rows == limit:
             break
-        line = line.rstrip()
+        line = line.rstrip().replace(b"\t", b" ")
         if not line and rows == count:
             continue
         width = line.count(b" ")
         name, _, values = line.partition(b" ")
+        if dimension and width > dimension:
+            whole, *parts = line.rsplit(b" ", dimension)
+            if not any(map(_NUMBER.fullmatch, whole.split(b" ")[1:])):
+                name, width, values = whole, dimension, b" ".join(parts)
         if rows == 0:
             dimension = dimension or width
             if dimension > limits.VECTOR_DIMENSION:
@@ -357,6 +364,10 @@ def read_text(
     if count is not None and rows != count and rows != limit:
         what = f"announces {count} vectors but {rows} follow"
         raise ValueError(f"{path}:1: {what}: correct it")
+
+
+#: what is no part of a word with blanks, but a value too much
+_NUMBER = re.compile(rb"|[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|-?inf", re.IGNORECASE)
 
 
 def _parsed(path: str, number: int, values: bytes) -> np.ndarray:

@@ -94,10 +94,13 @@ def plainly(content):
             found.setdefault(name.decode(errors="replace"), rest[:end])
             rest = rest[end:]
         return {name: np.frombuffer(row, "<f4") for name, row in found.items()}
+    size = int(fields[1]) if announced else None
     for line in (rest if announced else content).split(b"\n"):
-        name, *values = line.rstrip().split(b" ")
-        if values:
-            found.setdefault(name.decode(errors="replace"), np.array(values, "f4"))
+        fields = line.rstrip().replace(b"\t", b" ").split(b" ")
+        size = size or len(fields) - 1
+        name = b" ".join(fields[:-size]).decode(errors="replace")
+        if len(fields) > size:
+            found.setdefault(name, np.array(fields[-size:], "f4"))
     return found
 
 

@@ -78,6 +78,21 @@ def test_encoding(tmp_path):
     assert_are(load_vectors(path, vocabulary=["Über"], encoding="latin-1"), [1])
 
 
+@pytest.mark.parametrize(
+    "text", ["2 2\nmy name 1 2\n. . . 3 4\n", "a 1 2\n. . . 3 4\n"]
+)
+def test_a_word_may_have_blanks(tmp_path, text):
+    vectors = load_vectors(write(tmp_path / "v", text))
+    assert vectors.words[-1] == ". . ." and vectors.words[0] in ("my name", "a")
+    assert vectors.matrix.tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_tab_may_follow_a_word(tmp_path):
+    vectors = load_vectors(write(tmp_path / "v", "the\t1 2 3\ndog\t4\t5\t6\n"))
+    assert vectors.words == ["the", "dog"]
+    assert vectors.matrix.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
 def test_values_of_other_lines_are_not_parsed(tmp_path):
     path = write(tmp_path / "v", "a 1 2\nb x nan\nc 3 4\n")
     assert load_vectors(path, vocabulary=["c"]).matrix.tolist() == [[3, 4]]
@@ -88,10 +103,11 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
     [
         ("", "v: is empty"),
         ("a 1 2\nb 3\n", "v:2: has 1 values where 2 are expected"),
-        ("a 1 2\nb c 3 4\n", "v:2: has 3 values where 2"),
+        ("a 1 2\nb 5 3 4\n", "v:2: has 3 values where 2"),
+        ("a 1 2\nb -.5e3 3 4\n", "v:2: has 3 values where 2"),
         ("a 1 2\n\nb 3 4\n", "v:2: has 0 values"),
         ("a 1 2\nb 3 x\n", "v:2: is not a word and its values"),
-        ("a\t1\t2\n", "v:1: is not a word and its values, with single spaces"),
+        ("a 1 2\nb 3 4 c 5 6\n", "v:2: has 5 values where 2"),
         ("Some prose, not vectors.\n", "v:1: is not .*, or name a file of word"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "v: is binary data of another kind: name"),
         (
