@@ -314,7 +314,7 @@ def test_layers_of_one_seed_drop_different_positions():
     assert (first != second).any()
 
 
-# Packed tokens
+# Padding behind the tokens
 
 
 @pytest.mark.one_backend
@@ -342,3 +342,14 @@ def test_padding_behind_the_tokens_needs_no_masks(name, merge):
         for one, other in zip(found, masked, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
             assert abs(ops.convert_to_numpy(other)).max() > 1e-3
+
+
+@pytest.mark.one_backend
+def test_padding_behind_tokens_of_half_precision():
+    stack = BidirectionalStack(GRUCell(UNITS, dtype="mixed_float16"), dtype="float16")
+    x = random_sentences(FEATURES).astype("float16")
+    with right_padded():
+        found = stack(x, mask=MASK)
+    assert found.dtype == "float16"
+    expected = ops.convert_to_numpy(stack(x, mask=MASK))
+    np.testing.assert_allclose(ops.convert_to_numpy(found), expected, atol=1e-2)

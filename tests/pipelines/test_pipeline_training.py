@@ -83,12 +83,12 @@ def test_parts_have_more_epochs_on_a_small_treebank(part, expected):
     assert epochs(6_500, recipe="paper") == paper
 
 
-@pytest.mark.parametrize("part", ["tagger", "parser"])
-def test_a_part_is_trained_for_the_epochs_of_its_stage(part):
+@pytest.mark.parametrize("part, epochs", [("tagger", 60), ("parser", 120)])
+def test_a_part_is_trained_for_the_epochs_of_its_stage(part, epochs):
     corpus = Corpus(columned(random_sentences(5, 1)))
     plan = PipelinePlan((part,))
     model, _ = pipeline_training._built(part, corpus, plan)
-    assert model.settings["epochs"] == plan.stages(corpus)[part] >= 60
+    assert model.settings["epochs"] == plan.stages(corpus)[part] == epochs
 
 
 def test_columns_to_learn():
