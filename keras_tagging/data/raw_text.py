@@ -46,6 +46,11 @@ def _text_lines(lines, name: str) -> Iterator[str]:
             yield line.removeprefix("\ufeff") if number == 1 else line
 
 
+def without_mark(text: str) -> str:
+    """A text with a blank in the place of a byte order mark: places stay."""
+    return re.sub("^\ufeff", " ", text)
+
+
 def pieces_of(text: str | Iterable[str]) -> Iterator[str]:
     """The pieces of a text: the string, or those that are one when they are joined.
 
@@ -59,7 +64,7 @@ def pieces_of(text: str | Iterable[str]) -> Iterator[str]:
     for piece in [text] if isinstance(text, str) else text:
         if starts and isinstance(piece, str) and piece:
             starts = False
-            piece = re.sub("^\ufeff", " ", piece)
+            piece = without_mark(piece)
         if isinstance(text, Sized) and isinstance(piece, str):
             ends = before[-1:], piece[:1]
             if all(ends) and not any(map(str.isspace, ends)):

@@ -8,7 +8,7 @@ from itertools import chain, count
 
 from keras_tagging import kinds
 from keras_tagging.data.named_columns import field_of
-from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
+from keras_tagging.data.raw_text import pieces_of, sentences_of_lines, without_mark
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.predictor import no_probabilities
@@ -334,7 +334,7 @@ def _document(number: int, text: str) -> str:
             f"document {number} is a {type(text).__name__}, not a string: annotate "
             "takes sentences, and the lines of a file"
         )
-    return re.sub("^\ufeff", " ", text)  # as in `annotate`
+    return without_mark(text)
 
 
 def pipeline_of(model) -> TextPipeline:
