@@ -10,8 +10,8 @@ from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.metrics.raw_text import segmentation_scores
-from keras_tagging.segmenting.characters import TextStream, symbols_of
 from keras_tagging.segmenting.segmentation import LABELS, targets_of
+from keras_tagging.segmenting.symbols import TextStream, symbols_of
 
 
 def figures_of(

@@ -19,14 +19,10 @@ from keras_tagging.encoding.batching import (
     padded_rows,
     round_up,
 )
-from keras_tagging.segmenting.characters import (
-    BLANK,
-    PARAGRAPH,
-    CharacterFeatures,
-    Symbols,
-    TextStream,
-)
+from keras_tagging.segmenting.characters import CharacterFeatures
+from keras_tagging.segmenting.guards import Guarded, guarded
 from keras_tagging.segmenting.multiword import MultiwordSplitter
+from keras_tagging.segmenting.symbols import PARAGRAPH, Symbols, TextStream, are_white
 from keras_tagging.utils import limits
 
 
@@ -126,6 +122,7 @@ class Windows:
         symbols: those of the windows without what they read around.
         following: `(symbols,)`, for each the code point of the next symbol; behind the
             last one of a text stands the end of a paragraph.
+        guarded: what the patterns of `segmenting.guards` say of the symbols.
         size: symbols of a window.
         lead: `(windows,)`, the symbols that each window reads before.
     """
@@ -133,6 +130,7 @@ class Windows:
     ids: np.ndarray
     symbols: Symbols
     following: np.ndarray
+    guarded: Guarded
     size: int
     lead: np.ndarray
 
@@ -165,6 +163,7 @@ def windows_of(
     """
     codes, offsets, end = np.zeros(0, "uint32"), np.zeros(0, int), 0
     begin = 0  # of the symbols that no window has had
+    is_first = True
     for piece in chain(pieces, [None]):
         if piece is not None:
             codes = np.concatenate([codes, piece.codes])
@@ -178,7 +177,7 @@ def windows_of(
             starts = np.arange(begin, last, size)
             leads = np.minimum(context, starts)
             read = codes
-            if piece is None and codes[-1] not in (BLANK, PARAGRAPH):
+            if piece is None and not are_white(codes[-1:])[0]:
                 read = np.append(codes, np.uint32(PARAGRAPH))
             stops = np.minimum(np.minimum(starts + size, last) + context, len(read))
             time = int(round_up((stops - starts + leads).max(), multiple))
@@ -191,8 +190,10 @@ def windows_of(
             following = np.append(codes[begin + 1 : last + 1], PARAGRAPH)[:count]
             stop = int(offsets[last]) if last < len(codes) else end
             symbols = Symbols(codes[begin:last], offsets[begin:last], stop)
-            yield Windows(ids, symbols, following, size, leads)
-            keep = max(0, last - context)
+            columns = guarded(read[: stops[-1]], is_first)
+            known = Guarded(*(column[begin:last] for column in columns))
+            yield Windows(ids, symbols, following, known, size, leads)
+            keep, is_first = max(0, last - context), is_first and last <= context
             codes, offsets, begin = codes[keep:], offsets[keep:], last - keep
 
 
@@ -206,8 +207,10 @@ SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
-#: that and tones of skin, which are no marks
-_JOINING = {JOINER, *range(0x1F3FB, 0x1F400)}
+#: soft hyphens, and other characters without a width that are in no word of training
+INVISIBLE = np.array([0xAD, 0x200B, 0x200C, 0x2060, 0xFEFF], "uint32")
+#: these, and tones of skin, which are no marks
+_JOINING = {JOINER, *INVISIBLE.tolist(), *range(0x1F3FB, 0x1F400)}
 
 
 def _are_joining(codes: np.ndarray) -> np.ndarray:
@@ -218,7 +221,9 @@ def _are_joining(codes: np.ndarray) -> np.ndarray:
 
 
 def targets_of(symbols: Symbols, surfaces: Sequence[Surface]) -> np.ndarray:
-    """The label of each symbol, `(symbols,)` int32; -1 for white space.
+    """The label of each symbol, `(symbols,)` int32; -1 for what is never asked.
+
+    That is white space, which ends nothing, and characters that are `INVISIBLE`.
 
     Args:
         symbols: those of a document.
@@ -231,16 +236,26 @@ def targets_of(symbols: Symbols, surfaces: Sequence[Surface]) -> np.ndarray:
         labels[-1] += SENTENCE - TOKEN
     targets = np.full(len(symbols), INSIDE, "int32")
     places = np.searchsorted(symbols.offsets, np.array(offsets, int), "right") - 1
-    targets[places] = labels
+    targets[_visible(symbols.codes)[places]] = labels
     # white space ends nothing: what it looks like is the `class` of the symbol
-    targets[symbols.are_white] = -1
+    targets[symbols.are_white | np.isin(symbols.codes, INVISIBLE)] = -1
     return targets
+
+
+def _visible(codes: np.ndarray) -> np.ndarray:
+    """The place of each symbol, or of the one before that is not `INVISIBLE`."""
+    places = np.arange(len(codes))
+    hidden = np.isin(codes, INVISIBLE)
+    return (
+        np.maximum.accumulate(np.where(hidden, 0, places)) if hidden.any() else places
+    )
 
 
 def best_labels(
     scores: np.ndarray,
     codes: np.ndarray,
     following: np.ndarray,
+    known: Guarded,
     spaces: bool,
     paragraphs: bool = False,
 ) -> np.ndarray:
@@ -249,29 +264,33 @@ def best_labels(
     White space ends nothing, and no token ends before a mark that belongs to the
     character before it, or inside of a joined emoji. A sentence ends before the end of
     a paragraph, and, unless tokens may have `spaces`, a token before any white space.
+    So the guards come before that.
 
     Args:
         scores: `(symbols, labels)`.
         codes: `(symbols,)` code points.
         following: `(symbols,)`, the code points of the symbols that follow; behind the
             last one of a text stands the end of a paragraph.
+        known: what guards say of the symbols.
         spaces: whether training had tokens with white space inside.
         paragraphs: whether a sentence ends nowhere else.
 
     Returns:
         `(symbols,)` labels.
     """
+    scores = scores[_visible(codes)]
     best = scores.argmax(-1)
-    best[_are_joining(following) | (codes == JOINER)] = INSIDE
+    best[known.inside | _are_joining(following) | (codes == JOINER)] = INSIDE
+    is_end = following == PARAGRAPH
+    before_white = is_end if spaces else are_white(following)
     for places, allowed in (
-        (following == (PARAGRAPH if spaces else BLANK), ENDS),
-        (following == PARAGRAPH, SENTENCE_ENDS),
+        (before_white | known.ends, ENDS),
+        (is_end, SENTENCE_ENDS),
     ):
         best[places] = np.take(allowed, scores[places][:, allowed].argmax(-1))
-    if paragraphs:
-        inside = following != PARAGRAPH
-        best[inside] = WITHIN[best[inside]]
-    best[(codes == BLANK) | (codes == PARAGRAPH)] = INSIDE
+    within = ~is_end if paragraphs else known.within & ~is_end
+    best[within] = WITHIN[best[within]]
+    best[are_white(codes)] = INSIDE
     return best
 
 
@@ -386,6 +405,7 @@ class Segmentation:
                     scores,
                     windows.symbols.codes,
                     windows.following,
+                    windows.guarded,
                     self.spaces,
                     stream.lines,
                 ),

@@ -12,12 +12,11 @@ from keras_tagging.segmenting.characters import (
     LONGEST,
     CharacterFeatures,
     Lexicon,
-    codes_of,
     encoded_apart,
     needs_lexicon,
-    symbols_of,
 )
 from keras_tagging.segmenting.segmentation import WindowBatches
+from keras_tagging.segmenting.symbols import codes_of, symbols_of
 
 
 def longest(text, words):

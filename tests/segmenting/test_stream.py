@@ -10,14 +10,9 @@ from treebanks import spans
 
 from keras_tagging.data.sentence import text_of
 from keras_tagging.data.surface import Surface
-from keras_tagging.segmenting import characters
 from keras_tagging.segmenting import segmentation as segmentation_module
-from keras_tagging.segmenting.characters import (
-    Symbols,
-    TextStream,
-    codes_of,
-    symbols_of,
-)
+from keras_tagging.segmenting import symbols as symbols_module
+from keras_tagging.segmenting.guards import guarded
 from keras_tagging.segmenting.segmentation import (
     INSIDE,
     MULTIWORD,
@@ -29,6 +24,12 @@ from keras_tagging.segmenting.segmentation import (
     sentences_of,
     targets_of,
     windows_of,
+)
+from keras_tagging.segmenting.symbols import (
+    Symbols,
+    TextStream,
+    codes_of,
+    symbols_of,
 )
 from keras_tagging.utils import limits
 
@@ -107,7 +108,7 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
     text = text_of(everything)
     whole = list(segmenter.segment(text))
     assert spans(whole) == spans(segmenter.segment(iter(text)))
-    monkeypatch.setattr(characters, "PIECE", 10)
+    monkeypatch.setattr(symbols_module, "PIECE", 10)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 200)
     monkeypatch.setattr(segmentation_module, "WINDOW", 40)
     rng = random.Random(3)
@@ -135,7 +136,7 @@ def test_several_texts_share_windows(segmenter, monkeypatch):
 
 def test_memory_is_constant(untrained, monkeypatch):
     """Of a text whose letters are all tokens, and in which no sentence ends."""
-    monkeypatch.setattr(characters, "PIECE", 512)
+    monkeypatch.setattr(symbols_module, "PIECE", 512)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)
     monkeypatch.setattr(segmentation_module, "WINDOW", 100)
     read, most = 0, 0
@@ -270,7 +271,8 @@ def test_labels_fit_the_text():
     scores[:, SENTENCE] = 1
 
     def labels(spaces):
-        return best_labels(scores, symbols.codes, following, spaces).tolist()
+        known = guarded(symbols.codes, True)
+        return best_labels(scores, symbols.codes, following, known, spaces).tolist()
 
     inside = [INSIDE] * 3
     assert labels(True) == [*inside, INSIDE, INSIDE, SENTENCE, INSIDE, SENTENCE]
@@ -331,7 +333,8 @@ def test_no_token_ends_before_a_mark():
     symbols = symbols_of(text)
     scores = np.eye(5)[[TOKEN] * len(symbols)]
     following = np.append(symbols.codes[1:], ord("\n"))
-    labels = best_labels(scores, symbols.codes, following, False).tolist()
+    known = guarded(symbols.codes, True)
+    labels = best_labels(scores, symbols.codes, following, known, False).tolist()
     words = ["e\u0301", "t", "e\u0301", heart, "!", family, thumb, "x\u20dd"]
     assert segmented(text, labels) == [words]
 

@@ -3,18 +3,21 @@
 import random
 import re
 import sys
+import textwrap
 
 import numpy as np
 import pytest
 
-from keras_tagging.segmenting import characters
-from keras_tagging.segmenting.characters import (
+from keras_tagging.segmenting import symbols as symbols_module
+from keras_tagging.segmenting.characters import CharacterFeatures
+from keras_tagging.segmenting.symbols import (
+    MARK,
     WHITE,
-    CharacterFeatures,
     TextStream,
     are_white,
     codes_of,
     symbols_of,
+    text_of_codes,
 )
 from keras_tagging.utils import limits
 
@@ -25,15 +28,59 @@ SPACES = [" ", "\n", "\r", "\r\n", "\t", "\u00a0", "\u3000", "\x85", "\u2028", "
 
 def reference(text, start=0):
     """The symbols as (character, offset), one run of white space after the other."""
-    found = []
+    found, line_ends = [], []
     for run in re.finditer(r"\s+|\S", text):
         symbol = run[0]
         if symbol.isspace():
             breaks = BREAKS.findall(symbol)
-            ends = len(breaks) + breaks.count("\u2029") >= 2
-            symbol = "\n" if ends or len(symbol) > limits.WHITE_CHARACTERS else " "
+            ends = len(breaks) + breaks.count("\u2029")
+            is_paragraph = ends >= 2 or len(symbol) > limits.WHITE_CHARACTERS
+            symbol = "\n" if is_paragraph else "line" if ends else " "
+            line_ends += [run.span()] * (symbol != " ")
         found.append((symbol, start + run.start()))
-    return found
+    return [
+        (
+            line_symbol(text, place - start, line_ends) if symbol == "line" else symbol,
+            place,
+        )
+        for symbol, place in found
+    ]
+
+
+def line_symbol(text, place, line_ends):
+    """Whether a line was full, by looking at each line around."""
+    edges = [(0, 0), *line_ends, (len(text), len(text))]
+    number = [a for a, _ in line_ends].index(place)
+    low, high = place - symbols_module.REACH, place + symbols_module.REACH
+
+    def line(i):  # None if it is not near
+        if not max(0, number - 5) <= i <= number + 6 or i > len(line_ends):
+            return None
+        (first, begin), (end, last) = edges[i : i + 2]
+        return None if first < low or last > high else text[begin:end]
+
+    lines = [line(i) for i in range(len(line_ends) + 1)]
+    near = [len(x) for x in lines if x is not None and len(x) <= 100]
+    widest = max(near, default=0)
+
+    def is_full(i):
+        begin = edges[i + 1][1]
+        word = re.match(r"\S*", text[begin:])[0]
+        size = len(word) if begin + len(word) <= high else 1_000_000
+        return len(lines[i]) <= 100 and len(lines[i]) + 1 + size > widest
+
+    around = [
+        is_full(i)
+        for i in range(number - 5, number + 6)
+        if 0 <= i < len(line_ends) and lines[i] is not None
+    ]
+    mine = (
+        lines[number] is not None
+        and is_full(number)
+        and widest >= symbols_module.NARROW
+    )
+    marked = MARK.match(text, edges[number + 1][1])
+    return "\v" if mine and sum(around) * 2 >= len(around) and not marked else "\r"
 
 
 def listed(symbols):
@@ -46,6 +93,33 @@ def texts(count=200):
         yield "".join(rng.choices(ODD + 2 * SPACES, k=rng.randrange(12)))
 
 
+def texts_of_lines(count=60):
+    """Texts with lines of all widths, and with others beside them."""
+    rng = random.Random(3)
+    for _ in range(count):
+        lines = []
+        for _ in range(rng.randint(1, 5)):
+            words = ["w" * rng.randint(1, 12) for _ in range(rng.randint(1, 60))]
+            width = rng.choice([8, 30, 60, 80, 120, 700])
+            lines += textwrap.wrap(
+                rng.choice(["", "- ", "2. ", "> "]) + " ".join(words), width
+            )
+            lines += rng.choice([[], [""]])
+        yield rng.choice(["\n", "\r\n", " \n\t"]).join(lines)
+
+
+def test_the_ends_of_lines_of_wrapped_text():
+    """They are other symbols than those of a list, or of a line of its own."""
+    wrapped = textwrap.fill("The quick dog jumps over the lazy fox. " * 6, 60)
+    lines = "Eggs\nMilk\nA long name of something to be bought in town\nBread"
+    text = f"{wrapped}\nIn short,\nKim\n\n{lines}\n\n{'long ' * 30}\nline"
+    codes = text_of_codes(symbols_of(text).codes)
+    ends = re.findall("[\r\v\n]", codes)
+    count = wrapped.count("\n")
+    assert ends == [*"\v" * count, *"\r\r\n", *"\r\r\r\n", "\r"]
+    assert text_of_codes(symbols_of(f"{wrapped}\n- x").codes).count("\r") == 1
+
+
 def test_white_space_is_that_of_python():
     codes = np.arange(sys.maxunicode + 1, dtype="uint32")
     expected = np.array([chr(code).isspace() for code in codes.tolist()])
@@ -55,7 +129,7 @@ def test_white_space_is_that_of_python():
 
 def test_symbols_are_those_of_the_reference():
     plain = ["", " ", "a", "a b", " a b. ", "a  b", "a\tb", "a b\x7f", "é b", "a\nb"]
-    for text in [*texts(), *plain]:
+    for text in [*texts(), *plain, *texts_of_lines()]:
         symbols = symbols_of(text, 7)
         assert listed(symbols) == reference(text, 7)
         assert symbols.end == 7 + len(text)
@@ -64,10 +138,12 @@ def test_symbols_are_those_of_the_reference():
 
 @pytest.mark.parametrize("piece", [1, 2, 5, 1000])
 def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
-    monkeypatch.setattr(characters, "PIECE", piece)
-    monkeypatch.setattr(limits, "WHITE_CHARACTERS", 3)
+    monkeypatch.setattr(symbols_module, "PIECE", piece)
+    monkeypatch.setattr(limits, "WHITE_CHARACTERS", 9)
+    monkeypatch.setattr(symbols_module, "REACH", 8)
+    monkeypatch.setattr(symbols_module, "NARROW", 2)
     rng = random.Random(2)
-    for text in texts():
+    for text in [*texts(), *texts_of_lines(10)]:
         cuts = sorted(rng.choices(range(len(text) + 1), k=rng.randrange(4)))
         ends = zip([0, *cuts], [*cuts, len(text)], strict=True)
         for chunks in (text, list(text), [text[a:b] for a, b in ends]):
@@ -76,21 +152,21 @@ def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
             assert found == reference(text)
             assert stream.end == len(text)
             for character, offset in found:
-                if character not in " \n":
+                if character not in " \n\r\v":
                     assert stream.text(offset, offset + 1) == character
 
 
 def test_a_stream_keeps_what_is_not_forgotten():
-    stream = TextStream(["ab", "c" * characters.PIECE, "de"])
-    assert sum(map(len, stream)) == stream.end == characters.PIECE + 4
+    stream = TextStream(["ab", "c" * symbols_module.PIECE, "de"])
+    assert sum(map(len, stream)) == stream.end == symbols_module.PIECE + 4
     assert stream.text(1, 4) == "bcc"
-    stream.forget(characters.PIECE + 2)
-    assert stream.text(characters.PIECE + 2, stream.end) == "de"
+    stream.forget(symbols_module.PIECE + 2)
+    assert stream.text(symbols_module.PIECE + 2, stream.end) == "de"
     assert len(stream._kept) == 1
 
 
 def test_endless_white_space_needs_no_memory(monkeypatch):
-    monkeypatch.setattr(characters, "PIECE", 64)
+    monkeypatch.setattr(symbols_module, "PIECE", 64)
     stream = TextStream(char for char in ["a", *" " * 10_000, "b"])
     assert [c for symbols in stream for c, _ in listed(symbols)] == ["a", "\n", "b"]
     assert sum(len(text) for _, text in stream._kept) < 1_200

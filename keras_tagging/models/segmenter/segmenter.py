@@ -21,7 +21,6 @@ from keras_tagging.segmenting.characters import (
     CharacterFeatures,
     encoded_apart,
     needs_lexicon,
-    symbols_of,
 )
 from keras_tagging.segmenting.multiword import MultiwordSplitter, analyses_of, usual_of
 from keras_tagging.segmenting.segmentation import (
@@ -30,10 +29,13 @@ from keras_tagging.segmenting.segmentation import (
     WindowBatches,
     targets_of,
 )
+from keras_tagging.segmenting.symbols import BREAK, symbols_of
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 #: the vocabulary of tokens that have several words whatever the network says
 USUAL = "usual_multiword"
+#: sentences of training with several lines, from which on the ends of lines are read
+WRAPPED = 100
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -114,7 +116,10 @@ class Segmenter(SentenceModel):
             wanted = needs_lexicon(surfaces)
         words = (token for surface in surfaces for token in surface.tokens)
         symbols = symbols_of(text)
-        self.features.adapt(symbols, words if wanted else ())
+        # else a treebank whose lines are sentences would teach that all lines are
+        wrapped = sum(BREAK.search(surface.text) is not None for surface in surfaces)
+        lines = wrapped >= WRAPPED
+        self.features.adapt(symbols, words if wanted else (), lines)
         vocabularies = {
             "tags": list(LABELS),
             "multiword": analyses_of(sentences),

@@ -1,0 +1,108 @@
+"""Train the segmenter of a model, on treebanks and on texts that are made from them.
+
+    python models/segmenter.py en runs/segmenter.keras ud-en-ewt PATH/TO/gum-free
+    python models/segmenter.py fr runs/segmenter-fr.keras ud-fr-sequoia
+    python models/make.py en --segmenter runs/segmenter.keras
+
+`texts.py` makes the texts. It prints the figures of the development sentences, as they
+are and with their lines wrapped, and in how many of the texts that are kept back a
+sentence or a token is wrong. With `--learn-all` the kinds that are kept back are
+learnt, too, with other words: then these texts are of kinds that the model has seen.
+"""
+
+import argparse
+from pathlib import Path
+
+import texts
+
+import keras_tagging
+from keras_tagging.metrics.raw_text import segmentation_scores
+
+#: texts of a kind, for training and to be measured
+LEARNT, MEASURED = 120, 20
+
+
+def wrong_of(segmenter, made: dict) -> dict[str, list[int]]:
+    """By kind the texts, those with a wrong sentence, and those with a wrong token."""
+    counts = {}
+    for kind, of_kind in made.items():
+        gold = [places_of(text) for text in of_kind]
+        plain = [keras_tagging.data.sentence.text_of(text) for text in of_kind]
+        answers = map(places_of, segmenter.segment_each(plain))
+        pairs = [*zip(gold, answers, strict=True)]
+        wrong = [sum(g[level] != a[level] for g, a in pairs) for level in (0, 1)]
+        counts[kind] = [len(pairs), *wrong]
+    return counts
+
+
+def places_of(text) -> tuple[list[int], list[tuple[int, int]]]:
+    """Where the sentences of a text end, and where its tokens are."""
+    surfaces = [sentence.surface for sentence in text]
+    ends = [surface.start + len(surface.text) for surface in surfaces]
+    return ends, [place for surface in surfaces for place in surface.offsets]
+
+
+def material(corpora, language: str, seed: int, learn_all: bool) -> list:
+    """The training sentences: of the treebanks, laid out anew, and made of them."""
+    sentences = [sentence for corpus in corpora for sentence in corpus.train]
+    treebank = texts.Treebank(sentences)
+    for text in texts.laid_out(treebank, seed):
+        sentences += text
+    for kept in (False, True)[: 1 + learn_all]:
+        made = texts.made(treebank, language, kept, LEARNT, seed, words_kept=False)
+        sentences += [s for of_kind in made.values() for text in of_kind for s in text]
+    return sentences
+
+
+def figures(segmenter, corpora, language: str) -> None:
+    """Print what is measured on development sentences and what is made of them."""
+    for corpus in corpora:
+        dev = list(corpus.dev)
+        treebank = texts.Treebank(dev)
+        ways = {"": dev, ", wrapped": [*texts.wrapped_sentences(treebank, 1)]}
+        for way, gold in ways.items():
+            scores = segmentation_scores(gold, segmenter.predictions(gold))
+            levels = ("tokens", "words", "sentences")
+            shown = (f"{x} {100 * getattr(scores, x).f1:.2f}" for x in levels)
+            print(f"{corpus.name}{way}: {', '.join(shown)}")
+    treebank = texts.Treebank([s for corpus in corpora for s in corpus.dev])
+    for kept in (False, True):
+        made = texts.made(treebank, language, kept, MEASURED, 7)
+        counts = wrong_of(segmenter, made)
+        print("kept back" if kept else "learnt", "(texts, sentences, tokens wrong):")
+        for kind, row in counts.items():
+            print(f"  {kind:16} {' '.join(f'{x:4}' for x in row)}")
+        sums = map(sum, zip(*counts.values(), strict=True))
+        print(f"  {'all':16} {' '.join(f'{x:4}' for x in sums)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("language")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("corpora", nargs="+")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--learn-all", action="store_true")
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--only-measure", action="store_true")
+    asked = parser.parse_args()
+    corpora = [keras_tagging.load_corpus(x, surface=True) for x in asked.corpora]
+    if asked.only_measure:
+        segmenter = keras_tagging.load(asked.out)
+        segmenter = getattr(segmenter, "segmenter", None) or segmenter
+        figures(segmenter, corpora, asked.language)
+        return
+    settings = dict(pair.split("=") for pair in asked.set)
+    settings = {name: float(x) if "." in x else int(x) for name, x in settings.items()}
+    segmenter = keras_tagging.build("segmenter", seed=asked.seed, **settings)
+    train = material(corpora, asked.language, asked.seed, asked.learn_all)
+    dev = [sentence for corpus in corpora for sentence in corpus.dev]
+    segmenter.fit(train, validation_data=dev, verbose=2)
+    segmenter.save(asked.out, overwrite=True)
+    figures(segmenter, corpora, asked.language)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,480 @@
+"""Texts that a segmenter learns from beside its treebanks: mail, lists, abbreviations.
+
+`texts/LANGUAGE.toml` has kinds of texts as templates, and lists of words to fill them
+with. Everything else is taken from a treebank: sentences, phrases, names. A template
+says where each token and each sentence ends, so that all texts are gold. Half of the
+kinds are kept back, and the other words of each list, to measure with what no model has
+learnt. The treebank itself is laid out anew: its lines wrapped, a sentence or a
+paragraph a line.
+
+Same treebank, seed and part, same texts.
+"""
+
+import random
+import re
+import string
+import tomllib
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from keras_tagging import Sentence
+from keras_tagging.data.surface import Surface
+
+HERE = Path(__file__).parent / "texts"
+#: in a text that is made: no blank between tokens, the end of a sentence before a blank
+#: or before nothing, and the end of a line inside of a sentence
+GLUE, END, GLUED_END, LINE = "\x02", "\x03", "\x05", "\x04"
+SIGNS = str.maketrans("~|&^", GLUE + END + GLUED_END + LINE)
+#: a token of several words begins with it
+SEVERAL = "\x01"
+GAPS = re.compile(f"([ \t\n{GLUE}{END}{GLUED_END}{LINE}]+)")
+FINAL = re.compile("[.?!…:;,)\"'’”»]$|[\U0001f000-\U0001ffff]$")
+#: "-", "*" and so on, for training and for what is kept back
+TICKS = (["-", "•", "*", "+", "▪"], ["–", "·", "◦", "●", "‣"])
+HOSTS = (["com", "org", "de", "io", "gov"], ["net", "edu", "uk", "fr", "info"])
+FILES = (
+    ["txt", "pdf", "py", "jpg", "html", "csv", "js", "zip", "conf", "rar", "odp"],
+    ["md", "docx", "cpp", "png", "json", "xlsx", "mp3", "log", "yml", "bak", "psd"],
+)
+COINS = (["$", "€"], ["£", "¥"])
+CALLS = ["!", "?", "!!", "...", "…", "?!"]
+EMOJI = (
+    ["😀", "👍🏽", "🇫🇷", "❤️", ":)", ":-("],
+    ["🎉", "👩‍👩‍👧", "🇯🇵", "✌🏿", ";)", ":D"],
+)
+
+
+class Treebank:
+    """Sentences, phrases and names of a treebank, as pieces of texts.
+
+    Args:
+        sentences: with trees and surfaces.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence]):
+        self.words: dict[str, list[str]] = {}
+        self.paragraphs: list[list[str]] = [[]]
+        self.sentences, self.clauses, self.phrases = [], [], []
+        self.names: list[tuple[str, str]] = []
+        for sentence in sentences:
+            piece = self._piece(sentence)
+            if set(piece) & set(GLUE + END + GLUED_END + LINE + "\n\t") - {GLUE}:
+                continue
+            self.paragraphs[-1].append(piece)
+            if "\n\n" in (sentence.surface.after or "\n\n"):
+                self.paragraphs.append([])
+            first, *rest = re.split(f"{GLUE}(?=[.?!]$)", piece)
+            if 3 < len(sentence) < 25 and rest and piece[0].isupper():
+                self.sentences.append(piece)
+                self.clauses.append(first)
+            self._add_phrases(sentence, piece)
+        self.paragraphs = [x for x in self.paragraphs if x]
+
+    def _piece(self, sentence: Sentence) -> str:
+        surface, place, parts = sentence.surface, 0, []
+        gaps = [*surface.spaces_after[:-1], ""]
+        for token, count, gap in zip(surface.tokens, surface.words, gaps, strict=True):
+            if count > 1:
+                words = sentence.tokens[place : place + count]
+                self.words[straight(token)] = [*map(straight, words)]
+                token = SEVERAL + token
+            place += count
+            parts += token.replace(" ", "\u00a0"), " " if gap else GLUE
+        return "".join(parts[:-1])
+
+    def _add_phrases(self, sentence: Sentence, piece: str) -> None:
+        if max(sentence.surface.words) > 1:
+            return  # words are tokens, then
+        tokens = re.split(f"[ {GLUE}]", piece)
+        gaps = [*re.findall(f"[ {GLUE}]", piece), ""]
+        columns = (sentence.columns[name] for name in ("head", "deprel", "pos"))
+        heads, deprels, tags = columns
+        heads = [*map(int, heads)]
+        last = list(range(len(tokens)))
+        first = last.copy()
+        for _ in range(6):
+            for word, head in enumerate(heads):
+                if head:
+                    first[head - 1] = min(first[head - 1], first[word])
+                    last[head - 1] = max(last[head - 1], last[word])
+        for word, (tag, deprel) in enumerate(zip(tags, deprels, strict=True)):
+            a, b = first[word], last[word] + 1
+            is_plain = "PUNCT" not in tags[a:b] and "ADP" not in tags[a : a + 1]
+            if tag == "NOUN" and b - a < 6 and is_plain:
+                pairs = zip(tokens[a:b], gaps[a:b], strict=True)
+                self.phrases.append(
+                    "".join(x for p in pairs for x in p).rstrip(" \x02")
+                )
+            head = heads[word] - 1
+            if deprel.startswith("flat") and tag == tags[head] == "PROPN":
+                pair = tokens[head], tokens[word]
+                if all(x.istitle() and x.isalpha() for x in pair):
+                    self.names.append(pair)
+
+
+def straight(text: str) -> str:
+    return text.lower().replace("’", "'")
+
+
+def capital(piece: str) -> str:
+    start = len(SEVERAL) if piece.startswith(SEVERAL) else 0
+    return piece[:start] + piece[start : start + 1].upper() + piece[start + 1 :]
+
+
+class Filling:
+    """What the fields of a template become: a new piece each time.
+
+    Args:
+        rng: what is drawn with.
+        treebank: the sentences.
+        lists: of words, by name.
+        kept: whether the words are those that are kept back.
+    """
+
+    def __init__(self, rng: random.Random, treebank: Treebank, lists: dict, kept: bool):
+        self.rng, self.treebank, self.kept = rng, treebank, kept
+        self.lists = {k: words[kept::2] or words for k, words in lists.items()}
+        self.names = {name for pair in treebank.names for name in pair}
+        self.ticks = {}
+
+    def __getitem__(self, name: str) -> str:
+        if hasattr(self, name):
+            return getattr(self, name)()
+        return self.rng.choice(self.lists[name])
+
+    def of(self, halves) -> str:
+        return self.rng.choice(halves[self.kept])
+
+    def sent(self):
+        return self.rng.choice(self.treebank.sentences)
+
+    def clause(self):
+        piece = self.rng.choice(self.treebank.clauses)
+        first = re.split(f"[ {GLUE}]", piece)[0]
+        if first in self.names or not first[1:].islower():
+            return piece
+        return first.lower() + piece[len(first) :]
+
+    def Clause(self):  # noqa: N802
+        return capital(self.clause())
+
+    def np(self):
+        return self.rng.choice(self.treebank.phrases)
+
+    def Np(self):  # noqa: N802
+        return capital(self.np())
+
+    def Title(self):  # noqa: N802
+        parts = GAPS.split(self.np())
+        return "".join(capital(part) for part in parts)
+
+    def TITLE(self):  # noqa: N802
+        return self.np().upper()
+
+    def SENT(self):  # noqa: N802
+        return self.sent().upper()
+
+    def lower(self):
+        return self.sent().lower()
+
+    def poem(self):
+        """Two sentences, over several lines of verse."""
+        parts = GAPS.split(self.sent() + END + self.sent())
+        every = self.rng.randint(3, 6)
+        blanks = [i for i, part in enumerate(parts) if part in (" ", END)]
+        for place in blanks[every::every]:
+            parts[place] = LINE if parts[place] == " " else "\n"
+            if self.rng.random() < 0.7:
+                parts[place + 1] = capital(parts[place + 1])
+        return "".join(parts)
+
+    def wrapped(self):
+        pieces = [self.sent() for _ in range(self.rng.randint(2, 4))]
+        return wrapped(END.join(pieces), self.rng.randint(55, 80))
+
+    def first(self):
+        return self.rng.choice(self.treebank.names)[0]
+
+    def last(self):
+        return self.rng.choice(self.treebank.names)[1]
+
+    def FIRST(self):  # noqa: N802
+        return self.first().upper()
+
+    def initial(self):
+        return f"{self.letter()}."
+
+    def letter(self):
+        return self.rng.choice(string.ascii_uppercase)
+
+    def small(self):
+        return self.rng.choice(string.ascii_lowercase[:6])
+
+    def n(self):
+        return str(self.rng.choice([1, 10, 100, 1000]) * self.rng.randint(1, 30))
+
+    def day(self):
+        return str(self.rng.randint(1, 31))
+
+    def year(self):
+        return str(self.rng.randint(1800, 2030))
+
+    def dec(self):
+        marks = self.lists.get("decimal_marks", ["."])
+        value = f"{self.rng.randint(0, 400)}.{self.rng.randint(0, 99)}"
+        return value.replace(".", self.rng.choice(marks))
+
+    def coin(self):
+        return self.of(COINS)
+
+    def date(self):
+        d, m, y = self.rng.randint(1, 28), self.rng.randint(1, 12), self.year()
+        forms = [f"{m}/{d}/{y}", f"{y}-{m:02}-{d:02}", f"{d:02}.{m:02}.{y}", f"{d}/{m}"]
+        forms += [f"{self['month']} {d}{GLUE}, {y}", f"{d} {self['month']} {y}"]
+        return self.rng.choice(forms)
+
+    def clock(self):
+        return f"{self.rng.randint(0, 23)}:{self.rng.randint(0, 59):02}"
+
+    def stem(self):
+        words = [x for x in GAPS.split(self.np().lower()) if x.isalnum()] or ["note"]
+        words = self.rng.choices(words, k=self.rng.randint(1, 2))
+        return self.rng.choice("_-").join(words) + self.rng.choice(["", "", "2"])
+
+    def file(self):
+        return f"{self.stem()}.{self.of(FILES)}"
+
+    def host(self):
+        return f"{self.last().lower()}.{self.of(HOSTS)}"
+
+    def url(self):
+        tail = self.rng.choice(["", "/", f"/{self.stem()}", f"/{self.file()}?id=3"])
+        head = self.rng.choice(["http://", "https://", "www.", "https://www.", ""])
+        return head + self.host() + tail
+
+    def mail(self):
+        joint = self.rng.choice([".", "_", "", "+"])
+        return f"{self.first()}{joint}{self.last()}@{self.host()}".lower()
+
+    def path(self):
+        names = [self.stem() for _ in range(self.rng.randint(1, 3))]
+        if self.rng.random() < 0.5:
+            return f"C:\\{self.stem()}\\" + "\\".join([*names, self.file()])
+        head = self.rng.choice(["/", "~/", "./", "../"])
+        return head + "/".join([*names, self.rng.choice([self.stem(), self.file()])])
+
+    def ip(self):
+        parts = [str(self.rng.randint(0, 255)) for _ in range(4)]
+        return ".".join(parts) + self.rng.choice(["", ":8080", ":80"])
+
+    def version(self):
+        numbers = self.rng.choices(range(20), k=self.rng.randint(2, 3))
+        return self.rng.choice(["", "v", "V"]) + ".".join(map(str, numbers))
+
+    def code(self):
+        a, b = self.stem().replace("-", "_"), self.stem().replace("-", "_")
+        forms = [f"{a}()", f"{a}.{b}()", f"{a}_{b}", f"--{a}", f"${a.upper()}"]
+        return self.rng.choice([*forms, "C++", "C#", "node.js", ".NET", f"{a}::{b}"])
+
+    def phone(self):
+        a, b = self.rng.randint(200, 999), self.rng.randint(1000, 9999)
+        forms = [f"{a}-555-{b}", f"(~{a}~) 555-{b}", f"{a}.555.{b}", f"+1 {a} 555 {b}"]
+        return self.rng.choice(forms).translate(SIGNS)
+
+    def mark(self):
+        return self.rng.choice(CALLS)
+
+    def emoji(self):
+        return self.of(EMOJI)
+
+    def hash(self):
+        return "#" + self.stem().replace("-", "").replace("_", "")
+
+    def handle(self):
+        return "@" + self.stem().replace("-", "_")
+
+    def bar(self):
+        return "|"
+
+    def tick(self):
+        """The same mark in all of a text."""
+        return self.ticks.setdefault("tick", self.of(TICKS))
+
+    def dot(self):
+        return self.ticks.setdefault("dot", ")" if self.kept else ".")
+
+
+def wrapped(piece: str, width: int) -> str:
+    """A piece with lines of a width, as an editor makes them."""
+    column, parts = 0, GAPS.split(piece)
+    for place in range(0, len(parts), 2):
+        size = len(parts[place])
+        # the word goes on as long as there is no blank
+        for gap, token in zip(
+            parts[place + 1 :: 2], parts[place + 2 :: 2], strict=False
+        ):
+            if gap not in (GLUE, GLUED_END):
+                break
+            size += len(token)
+        gap = parts[place - 1] if place else ""
+        if gap in (" ", END) and column + 1 + size > width:
+            parts[place - 1] = LINE if gap == " " else "\n"
+            column = 0
+        elif gap in (" ", END):
+            column += 1
+        elif "\n" in gap or gap == LINE:
+            column = 0
+        column += len(parts[place])
+    return "".join(parts)
+
+
+def filled(template: str, filling: Filling) -> str:
+    """A text of a template."""
+    filling.ticks = {}
+    fields = string.Formatter().parse(template.translate(SIGNS))
+    text = "".join(
+        lead + (filling[name] if name else "") for lead, name, _, _ in fields
+    )
+    parts = re.split(f"([{END}{GLUED_END}\n]+)", text)
+    for place in range(0, len(parts), 2):
+        gap = parts[place + 1] if place + 1 < len(parts) else ""
+        part = parts[place]
+        if part and END in gap and not FINAL.search(part):
+            part += GLUE + "."
+        if FINAL.search(part) or filling.rng.random() < 0.5:
+            part = capital(part)
+        parts[place] = part
+    return "".join(parts)
+
+
+def noisy(text: str, rng: random.Random) -> str:
+    """A text as another program or person writes it."""
+    kind = rng.randrange(8)
+    if kind == 0:
+        for mark in "“”":
+            text = re.sub('"', mark, text, count=1)
+        return text.replace("'", "’")
+    if kind == 1:
+        return text.translate(str.maketrans("“”’‘", "\"\"''"))
+    if kind == 2:
+        return unicodedata.normalize("NFD", text)
+    if kind == 3:  # soft hyphens
+        return re.sub(
+            f"(?<![{SEVERAL}\\w])([a-z]{{3,5}})(?=[a-z]{{3,}})", "\\1\u00ad", text
+        )
+    if kind == 4:  # a character without width behind words
+        return re.sub(
+            "(?<=[a-z])(?= )", lambda m: "\u200b" * (rng.random() < 0.3), text
+        )
+    if kind == 5:
+        return re.sub(" (?=[a-z])", lambda m: rng.choice("  \u00a0"), text)
+    if kind == 6:
+        return text.upper()
+    return text.lower()
+
+
+def sentences_of(text: str, treebank: Treebank, rng: random.Random) -> list[Sentence]:
+    """The sentences of a text that was made."""
+    wide = rng.random() < 0.1
+    sentences, tokens, words, spans, counts, start = [], "", [], [], [], 0
+    parts = [*GAPS.split(text.strip(" \n\t" + LINE + END)), "\n\n"]
+    for token, gap in zip(parts[::2], parts[1::2], strict=True):
+        if token:
+            several = token.startswith(SEVERAL)
+            token = token.removeprefix(SEVERAL)
+            own = treebank.words.get(straight(unicodedata.normalize("NFC", token)))
+            if several and own:
+                if straight("".join(own)) == straight(token):
+                    ends = [0, *map(len, own)]
+                    edges = [sum(ends[: i + 1]) for i in range(len(ends))]
+                    own = [token[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+            else:
+                own = [token]
+            spans.append((len(tokens), len(tokens) + len(token)))
+            tokens += token
+            words += own
+            counts.append(len(own))
+        space = re.sub(f"[{GLUE}{GLUED_END}]", "", gap).replace(LINE, "\n")
+        space = space.replace(END, "  " if wide else " ")
+        if set(gap) & {END, GLUED_END, "\n"} and words:
+            surface = Surface(tokens, spans, counts, start, space)
+            sentences.append(Sentence(words, surface=surface))
+            start += len(tokens) + len(space)
+            tokens, words, spans, counts = "", [], [], []
+        elif words:
+            tokens += space
+    return sentences
+
+
+def kinds_of(language: str) -> dict:
+    with (HERE / f"{language}.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def made(
+    treebank: Treebank,
+    language: str,
+    kept: bool,
+    count: int,
+    seed: int,
+    words_kept: bool | None = None,
+) -> dict[str, list[list[Sentence]]]:
+    """Texts of each kind.
+
+    Args:
+        treebank: what they are made from.
+        language: of the templates.
+        kept: whether of the kinds that are kept back.
+        words_kept: whether with the words that are; by default as `kept`.
+        count: texts of a kind.
+        seed: of all draws.
+
+    Returns:
+        By the name of the kind its texts, each a list of sentences.
+    """
+    described = kinds_of(language)
+    texts = defaultdict(list)
+    words_kept = kept if words_kept is None else words_kept
+    for name, templates in described["kept" if kept else "learnt"].items():
+        rng = random.Random(f"{seed} {name}")
+        filling = Filling(rng, treebank, described["lists"], words_kept)
+        for number in range(count):
+            text = filled(templates[number % len(templates)], filling)
+            if rng.random() < 0.15:
+                text = noisy(text, rng)
+            texts[name].append(sentences_of(text, treebank, rng))
+    return texts
+
+
+def laid_out(treebank: Treebank, seed: int) -> Iterator[list[Sentence]]:
+    """The paragraphs of a treebank, each few of them as a text with other lines."""
+    rng = random.Random(f"{seed} layout")
+    rest = treebank.paragraphs
+    while rest:
+        count = rng.randint(1, 6)
+        paragraphs, rest = rest[:count], rest[count:]
+        way = rng.random()
+        width = rng.randint(45, 90)
+        between = rng.choice(["\n\n", "\n\n", "\n"])
+        if way < 0.45:
+            parts = [wrapped(END.join(pieces), width) for pieces in paragraphs]
+        elif way < 0.65:  # a line is a sentence
+            parts = ["\n".join(pieces) for pieces in paragraphs]
+        else:  # a line is a paragraph
+            parts = [END.join(pieces) for pieces in paragraphs]
+            between = "\n" if way < 0.9 else "\n\n"
+        text = between.join(parts)
+        if rng.random() < 0.1 or way > 0.9:
+            text = noisy(text, rng)
+        yield sentences_of(text, treebank, rng)
+
+
+def wrapped_sentences(treebank: Treebank, seed: int) -> Iterator[Sentence]:
+    """A treebank with lines of 60 to 80 characters, a blank line between paragraphs."""
+    rng = random.Random(f"{seed} wrapped")
+    text = "\n\n".join(
+        wrapped(END.join(pieces), rng.randint(60, 80)) for pieces in treebank.paragraphs
+    )
+    yield from sentences_of(text, treebank, rng)

@@ -1,0 +1,95 @@
+"""Guards: what is one token or sentence, though the network would cut everywhere."""
+
+import time
+
+import numpy as np
+import pytest
+
+from keras_tagging.segmenting.guards import GUARDS, guarded
+from keras_tagging.segmenting.segmentation import INSIDE, SENTENCE, TOKEN, best_labels
+from keras_tagging.segmenting.symbols import codes_of, symbols_of, text_of_codes
+
+TONE, JOIN = "\U0001f3fd", "\u200d"
+FAMILY = JOIN.join("\U0001f468\U0001f469\U0001f467")
+FLAG, KEYCAP, HEART = "\U0001f1eb\U0001f1f7", "1\ufe0f\u20e3", "\u2764\ufe0f"
+SCOTLAND = "\U0001f3f4" + "".join(chr(0xE0000 + ord(c)) for c in "gbsct") + "\U000e007f"
+
+
+def pieces(text, label, behind=None):
+    """The pieces that a text is cut into by a network with one answer.
+
+    Args:
+        text: the text.
+        label: what the network says of each character.
+        behind: those of which it says so; of others it says that nothing ends.
+    """
+    codes = symbols_of(text).codes
+    following = np.append(codes[1:], ord("\n"))
+    told = np.isin(codes, codes if behind is None else codes_of(behind))
+    scores = np.eye(5)[np.where(told, label, INSIDE)]
+    labels = best_labels(scores, codes, following, guarded(codes, True), False)
+    cuts = np.flatnonzero(labels >= max(label, TOKEN)) + 1
+    parts = [text_of_codes(part).strip() for part in np.split(codes, cuts)]
+    return [part for part in parts if part]
+
+
+@pytest.mark.parametrize("where", ["{}", "a {}, b", "({})", "«{}»!"])
+@pytest.mark.parametrize(
+    "token",
+    [
+        *("4.46", "10:30", "10.0.0.7:9090", "3.12.1", "12,50", "1,200.50", "v2.0"),
+        *("7/12/1999", "2020/01/31", "https://a.org/x_y?z=1&w=2", "ftp://b.net/c-d.gz"),
+        *("www.uni-x.de/~me", "jo.doe+a@mail.b-c.co.uk", "example.org", "x.com/a/b"),
+        *(
+            "my-file.tar.gz",
+            "setup.py",
+            "C:\\temp\\b_1.txt",
+            "/usr/local/lib",
+            "../a/b",
+        ),
+        *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
+    ],
+)
+def test_what_is_one_token(token, where):
+    if token in ("12,50", "1,200.50") and where.startswith("("):
+        return  # "(3,5)" may be two numbers
+    assert token in pieces(where.format(token), TOKEN)
+
+
+@pytest.mark.parametrize("text", ["ab", "and/or", "3/4", "[3,5]", "a,b", "don't", "/s"])
+def test_everything_else_is_asked_of_the_network(text):
+    assert pieces(text, TOKEN) == list(text)
+
+
+def test_pictures_end_where_they_end():
+    """Though the network would end nothing before the next blank."""
+    text = f"so\U0001f600\U0001f600{FAMILY}{FLAG}{FLAG}! \u2605\u2605"
+    parts = ["so", "\U0001f600", "\U0001f600", FAMILY, FLAG, FLAG, "!", "\u2605\u2605"]
+    assert pieces(text, INSIDE) == parts
+    assert pieces("a\U0001f1eb", INSIDE) == ["a\U0001f1eb"]  # half a flag
+
+
+@pytest.mark.parametrize(
+    "text, sentences",
+    [
+        ("a.b a", ["a.b a"]),
+        ("a?b!a", ["a?", "b!", "a"]),
+        ("a.B", ["a.", "B"]),
+        ("1. X\n- X\n> X\n(a) X", ["1. X", "- X", "> X", "(a) X"]),
+        ("no - b) a", ["no -", "b)", "a"]),
+        ("X\n\n-", ["X", "-"]),
+    ],
+)
+def test_where_sentences_end(text, sentences):
+    """By a network that ends one behind each mark, and behind each X."""
+    assert pieces(text, SENTENCE, "?!.->)X") == sentences
+
+
+def test_each_guard_says_why_and_holds_nothing_up():
+    """A long word that nearly fits each pattern is read in the time of its length."""
+    assert all(guard.reason for guard in GUARDS)
+    for part in ("1", "a", "a.", "1.", "@a", "a-", "/a", "\\a", "http://", "%", "www."):
+        codes = codes_of("b" + part * (40_000 // len(part)) + ".")
+        began = time.process_time()
+        guarded(codes, True)
+        assert time.process_time() - began < 1
