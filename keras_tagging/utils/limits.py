@@ -92,8 +92,8 @@ TOKEN_FEATURES = 1000
 # For 20 million tokens they take 150 MB, and twenty times as much memory when parsed.
 JSON_BYTES = 256 << 20
 
-# Bytes of the header of `resume.npz`, in UTF-32: the figures of 10,000 epochs.
-RESUME_HEADER_BYTES = 64 << 20
+# Bytes of the header of an `.npz` file, in UTF-32: the figures of 10,000 epochs.
+HEADER_BYTES = 64 << 20
 
 # Epochs of a run; the longest one in the papers has 500.
 EPOCHS = 10**6

@@ -123,7 +123,9 @@ def test_damaged_files(tmp_path):
             assert "\n" not in str(error)
             found["refused"] = found.get("refused", 0) + 1
     assert found["refused"] > 200
-    for header in ("[]", "{}", "[" * 10**5, json.dumps({"format": 1, "columns": [[]]})):
+    no_text = np.frombuffer(b"\xff" * 4, ">U1").reshape(())
+    of_nothing = json.dumps({"format": 1, "columns": [[]]})
+    for header in ("[]", "{}", "[" * 10**5, of_nothing, no_text):
         np.savez(path, header=header, offsets=np.zeros(1, int))
         with pytest.raises(ValueError, match="is no file of soft targets"):
             SoftTargets.load(path)
