@@ -125,6 +125,7 @@ JSON = {
     "nested objects": '{"a":' * 100_000,
     "a number": "9" * 5000,
     "no object": "NaN",
+    "a head": '{"tokens": ["a"], "head": ["' + "9" * 5000 + '"], "deprel": ["x"]}',
 }
 
 
