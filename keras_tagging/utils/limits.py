@@ -43,8 +43,11 @@ INTEGER_DIGITS = 9
 CATEGORY_CHARACTERS = 500
 # Arguments that composition takes along. CCGbank's derivations need two, rarely three.
 COMPOSED_ARGUMENTS = 3
-# Words of a derivation that is drawn: a drawing grows with their square.
+# Words of a tree or derivation that is drawn: a drawing grows with their square.
 DRAWN_WORDS = 500
+# Characters of a derivation drawn as text, the blanks included: one of so many words
+# has half of them.
+DRAWN_CHARACTERS = 20_000_000
 # Words of a sentence that a chart is made for: its time grows with their cube.
 CHART_WORDS = 150
 # Steps of the search for the derivation of a sentence: some seconds.

@@ -3,6 +3,7 @@ from xml.etree import ElementTree
 from keras_tagging.data import Sentence, Span
 from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.surface import Surface
+from keras_tagging.utils.limits import DRAWN_WORDS
 
 # "Ada <3 New York" from offset 7
 SENTENCE = Sentence(
@@ -42,6 +43,14 @@ def test_entities_are_marked():
     ]
     assert [mark.get("title") for mark in marks] == ["45.6%", "90.0%"]
     assert [mark.get("class") for mark in marks] == ["entity", "entity entity-LOC"]
+
+
+def test_a_tree_of_many_words_is_not_drawn():
+    words = ["w"] * (DRAWN_WORDS + 1)
+    star = {"head": ["0", *["1"] * DRAWN_WORDS], "deprel": words}
+    figure = parsed(Sentence(words, None, star))
+    assert not by_class(figure, "displacy")
+    assert figure[-1].text == "501 words are too many to draw."
 
 
 def test_a_tree():
