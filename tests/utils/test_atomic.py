@@ -1,5 +1,7 @@
 import errno
+import os
 import resource
+import subprocess
 
 import pytest
 
@@ -42,6 +44,25 @@ def test_other_files_keep_their_names(tmp_path):
         with replacing(tmp_path / "folder") as partial:
             partial.write_text("x")
     assert caught.value.filename == str(tmp_path / "folder")
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    mine, dead = (f".{process}123456789" for process in (os.getpid(), ended.pid))
+    names = [
+        f"{dead}.x.csv",
+        f"{dead}.y.x.csv",
+        f"{mine}.x.csv",
+        f".5{dead[-8:]}.x.csv",
+    ]
+    now = f"{dead[:-1]}0.x.csv"
+    for name in (*names, now):
+        (tmp_path / name).touch()
+        if name != now:
+            os.utime(tmp_path / name, (0, 0))
+    write([Sentence(["a"], ["X"])], tmp_path / "x.csv")
+    assert {path.name for path in tmp_path.iterdir()} == {now, "x.csv", *names[1:]}
 
 
 def test_files_that_belong_together(tmp_path):
