@@ -16,6 +16,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from keras_tagging import kinds
+from keras_tagging.models.files.run_folder import TRAINING
 from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.pipelines.figures import pipeline_scores
 from keras_tagging.pipelines.words import write_words
@@ -36,7 +37,6 @@ from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.stored import read_object, sha256_of
 
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
-TRAINING = "training.json"
 REMEDY = "choose another folder, or remove it"
 #: the key of `training.json` with the checksum of the pipeline that is to be replaced
 REPLACES = "replaces"

@@ -104,20 +104,18 @@ def test_conllu_of_sentences_without_text():
     assert found == "# sent_id = 1\n1\ta\t_\tX\tNN\t_\t_\t_\t_\tNer|x=a\\pb\n\n"
 
 
-def test_conllu_whose_lines_end_for_every_reader(tmp_path):
+def test_conllu_whose_lines_end_for_every_reader():
     spaces = ["\u2028", "\u2029\x85", " \v\f", "\x1c\x1d\x1e\xa0", "\n"]
     text = "".join(f"a{space}" for space in spaces) + "a\\u2028"
-    spans = [(match.start(), match.end()) for match in re.finditer(r"a\S*", text)]
-    tokens = [text[start:end] for start, end in spans]
+    surface = Surface(text, [m.span() for m in re.finditer(r"a\S*", text)], [1] * 6)
     columns = {"lemma": ["b\u2028c"] * 6, "ner": ["B-X\u2028"] * 6}
-    sentence = Sentence(tokens, None, columns, Surface(text, spans, [1] * 6))
+    sentence = Sentence(surface.tokens, None, columns, surface)
     written = ConlluWriter().write(sentence)
     assert len(written.splitlines()) == written.count("\n")
     assert r"SpacesAfter=\u2029\u0085|" in written
-    path = tmp_path / "x.conllu"
-    path.write_text(re.sub("# text.*\n", "", written), encoding="utf-8", newline="")
-    [again] = read(path, surface=True)
-    assert (again.tokens, again.surface.text) == (tokens, text)
+    stream = io.StringIO(re.sub("# text.*\n", "", written))
+    [again] = read(stream, "conllu", surface=True)
+    assert (again.tokens, again.surface.text) == (surface.tokens, text)
     # of `parse`, where a word is what stands between blanks
     written = filled(Sentence(["a\u2028b"]), None, {"lemma": ["\x85"]})
     assert written == "1\ta b\t " + "\t_" * 7 + "\n\n"
