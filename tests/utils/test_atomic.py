@@ -49,19 +49,14 @@ def test_other_files_keep_their_names(tmp_path):
 def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path):
     ended = subprocess.Popen(["true"])
     ended.wait()
-    mine, dead = (f".{process}123456789" for process in (os.getpid(), ended.pid))
-    names = [
-        f"{dead}.x.csv",
-        f"{dead}.y.x.csv",
-        f"{mine}.x.csv",
-        f".5{dead[-8:]}.x.csv",
-    ]
-    for name in names:
+    names = [f".{pid}123456789.x.csv" for pid in (ended.pid, os.getpid(), "")]
+    for name in (*names, other := f".{ended.pid}123456789.y.x.csv"):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (0, 0))
-    (tmp_path / (now := f"{dead[:-1]}0.x.csv")).touch()  # by another machine perhaps
+    # of another machine perhaps, where such a process lives
+    (tmp_path / (now := f".{ended.pid}000000000.x.csv")).touch()
     write([Sentence(["a"], ["X"])], tmp_path / "x.csv")
-    assert {path.name for path in tmp_path.glob(".*")} == {now, *names[1:]}
+    assert {path.name for path in tmp_path.glob(".*")} == {now, other, *names[1:]}
 
 
 def test_files_that_belong_together(tmp_path):
