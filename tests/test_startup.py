@@ -186,6 +186,8 @@ def test_the_program_needs_no_docstrings():
     command = [sys.executable, "-OO", "-m", "keras_tagging", "list"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and "bigru" in done.stdout
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True)
+    assert "Options:" in done.stdout and "Example:" not in done.stdout
 
 
 @pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])

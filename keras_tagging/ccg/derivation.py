@@ -17,7 +17,7 @@ from keras_tagging.ccg.auto import (
     unescaped,
 )
 from keras_tagging.ccg.dependencies import Dependency, dependencies
-from keras_tagging.utils.limits import DRAWN_WORDS
+from keras_tagging.utils.limits import DRAWN_CHARACTERS, DRAWN_WORDS
 
 _GAP = 2  # columns between words
 _COLUMN, _ROW = 8, 19  # pixels
@@ -55,6 +55,9 @@ def as_text(root: Node | Leaf) -> str:
     """The drawing in letters; its lines have no blanks at their ends."""
     boxes, starts, widths = _layout(root)
     rows = [""] * (2 * max(box.level for box in boxes) + 2)
+    if len(rows) * (width := starts[-1] + widths[-1]) > DRAWN_CHARACTERS:
+        what = f"{len(rows):,} lines of {width:,} letters"
+        raise ValueError(f"{what} are too many to draw: draw a part of them")
     for box in sorted(boxes, key=lambda box: box.first):
         start, width = _extent(box, starts, widths)
         line = "-" * (width - len(box.mark)) + box.mark
@@ -323,7 +326,8 @@ class Derivation:
         """The usual drawing as text: words, categories, lines with combinators.
 
         Raises:
-            ValueError: if it has more words than `limits.DRAWN_WORDS`.
+            ValueError: if it has more words than `limits.DRAWN_WORDS`, or the drawing
+                more characters than `limits.DRAWN_CHARACTERS`.
         """
         return as_text(self.root)
 

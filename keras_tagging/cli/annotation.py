@@ -379,10 +379,9 @@ def annotate(
         annotate_on_ray(run, files, input, output, out, encoding, ray)
         return
     refuse("without --engine ray there is no", vars(ray))
-    if output not in ("jsonl", "csv"):
-        refuse(
-            f"--output {output} is not jsonl or csv, and has no",
-            {"probabilities": probabilities},
+    if probabilities and output not in ("jsonl", "csv"):
+        raise ValueError(
+            "--probabilities needs --output jsonl or csv: give one of them"
         )
     if output in ("spans", "brat") and input == "conllu":
         raise ValueError(f"--output {output} needs a text, and no --input conllu")

@@ -219,10 +219,10 @@ def parts(docstring: str) -> tuple[str, dict[str, str]]:
 
 def epilog(function: Callable) -> str:
     """The examples of a command; typer keeps the lines after \\b as they are."""
-    examples = re.split(
-        r"\n(?=    \S)", parts(function.__doc__)[1].get("Examples", "").rstrip()
-    )
-    lines = (f"  {' '.join(example.split())}" for example in examples)
+    examples = parts(function.__doc__)[1].get("Examples", "").rstrip()
+    if not examples:  # by python -OO
+        return ""
+    lines = (f"  {' '.join(x.split())}" for x in re.split(r"\n(?=    \S)", examples))
     return "\n".join(["\b", "Example:", *lines])
 
 

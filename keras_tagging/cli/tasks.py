@@ -30,6 +30,7 @@ from keras_tagging.data.annotation import (
     conllu_columns,
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
+from keras_tagging.data.formats.treebanks import AS_BLANKS
 from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.named_columns import field_of, parts_of_speech, with_labels
 from keras_tagging.data.sentence import Sentence
@@ -300,7 +301,8 @@ def filled(sentence, block, columns: Mapping) -> str:
         return block.with_columns(columns)
     # JSON may have a column `upos` of its own, where CoNLL-U's is `pos`
     columns = {field_of(name): values for name, values in columns.items()}
-    return as_conllu(with_labels(sentence, columns))
+    # no field of a row has an end of a line
+    return as_conllu(with_labels(sentence, columns)).translate(AS_BLANKS)
 
 
 def fields_of(model, column: str | None, run) -> Callable:

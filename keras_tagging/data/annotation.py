@@ -27,7 +27,6 @@ from keras_tagging.data.formats.treebanks import FIELDS
 from keras_tagging.data.named_columns import output_names
 from keras_tagging.data.sentence import NER, Sentence, as_sentences, entities
 from keras_tagging.data.surface import Surface, chunks, spaced, spans_of
-from keras_tagging.utils.limits import DRAWN_WORDS
 
 #: of the columns that JSON and tables call otherwise
 NAMES = {"pos": "upos", "tags": "tag"}
@@ -241,11 +240,14 @@ def as_auto(derivation: Derivation, number: int, place: int = 1) -> str:
 def as_drawing(sentence: Sentence) -> str:
     """The derivation of a sentence drawn as text, and a blank line; "" without words.
 
-    One of more than `limits.DRAWN_WORDS` words is written as `.auto` files have it.
+    One that is too large to draw is written as `.auto` files have it.
     """
     if (derivation := sentence.derivation) is None:
         return ""
-    text = derivation.draw() if len(derivation) <= DRAWN_WORDS else derivation.auto()
+    try:
+        text = derivation.draw()
+    except ValueError:
+        text = derivation.auto()
     return f"{text}\n\n"
 
 

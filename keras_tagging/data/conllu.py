@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from keras_tagging.data.formats.treebanks import (
+    ESCAPES,
     FIELDS,
     MISC,
     is_no_word,
@@ -29,7 +30,7 @@ from keras_tagging.data.sentence import NER, Sentence
 from keras_tagging.utils.checks import check_known
 
 TAGS = "tags"
-_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
+_ESCAPES = {character: f"\\{name}" for name, character in ESCAPES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def entity_attributes(tag: str) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    """A value of MISC, without blanks and bars."""
+    """A value of MISC, without blanks, bars and ends of lines."""
     return "".join(_ESCAPES.get(character, character) for character in text)
 
 

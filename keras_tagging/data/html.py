@@ -71,8 +71,8 @@ def as_html(sentence: Sentence) -> str:
     """A sentence as a <figure>: its text with its spans marked, and its tree.
 
     The tree has the words in the direction of their script. There is none without the
-    columns `head` and `deprel`, and "" without words. A derivation of up to
-    `limits.DRAWN_WORDS` words is drawn below.
+    columns `head` and `deprel`, and "" without words. A derivation is drawn below. With
+    more words than `limits.DRAWN_WORDS` a line says that nothing is drawn.
     """
     if not sentence.tokens:
         return ""
@@ -80,7 +80,11 @@ def as_html(sentence: Sentence) -> str:
     if sentence.spans or not drawn:  # its words are those of the drawing
         marked = _marked(sentence)
         parts.append(f'<div class="entities" dir="auto">{marked}</div>\n')
-    if {"head", "deprel"} <= sentence.columns.keys():
+    has_tree = {"head", "deprel"} <= sentence.columns.keys()
+    if len(sentence) > DRAWN_WORDS:
+        if has_tree or sentence.derivation is not None:
+            parts.append(f"<p>{len(sentence):,} words are too many to draw.</p>\n")
+    elif has_tree:
         parts.append(f'<div class="tree" tabindex="0">\n{tree_of(sentence)}</div>\n')
     if drawn:
         parts.append(sentence.derivation.html(style=False))

@@ -51,8 +51,8 @@ def from_dataframe(
 
     Raises:
         ValueError: for a column that is not there, a token or tag that is missing, a
-            tag that is a number without a name, and a sentence whose rows have others
-            between them.
+            tag that is a number without a name, a cell that is a list, and a sentence
+            whose rows have others between them.
 
     Example:
         >>> import pandas as pd
@@ -103,7 +103,13 @@ def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
 
 def _values(frame, name) -> list:
     values = frame[name]
-    return values.tolist() if hasattr(values, "tolist") else list(values)
+    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    for i, value in enumerate(values):
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            what = f"column {name!r}, row {i}: a {type(value).__name__}, not one value"
+            remedy = 'from_dataset(frame.to_dict("records"))'
+            raise ValueError(f"{what}; read rows of lists with {remedy}")
+    return values
 
 
 def _is_missing(value) -> bool:

@@ -161,9 +161,13 @@ def sentence_of(
 
     Raises:
         LimitError: if there are too many tokens, or one is too long or has too many
-            combining marks.
+            combining marks, or a head has too many digits.
     """
     check_count(len(tokens))
+    for head in (columns or {}).get("head", ()):
+        if len(head) > limits.INTEGER_DIGITS and head.isdecimal():
+            what = f"the head {shown(head)} has {len(head):,} digits"
+            raise LimitError(what, "give the number of a word", head)
     text = "".join(tokens)
     if len(text) > limits.TOKEN_CHARACTERS:
         for token in tokens:

@@ -27,7 +27,6 @@ from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
 from keras_tagging.transitions.arborescence import best_heads
 from keras_tagging.transitions.search import NumPy
-from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
@@ -199,9 +198,7 @@ class SoftTargets:
         path = Path(path)
         try:
             with StoredArrays(path) as arrays:
-                if arrays.size("header") > limits.RESUME_HEADER_BYTES:
-                    raise ValueError("its header is too large")
-                header = json.loads(str(arrays["header"]))
+                header = arrays.header()
                 if header["format"] != FORMAT:
                     raise ValueError("it has another format")
                 labels = {name: tuple(names) for name, *names in header["columns"]}

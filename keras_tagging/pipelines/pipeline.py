@@ -5,16 +5,18 @@ Of its folder see `runtime.folder`.
 Keras is imported for its own models alone: those that are ONNX files need none.
 
 `training.json` says what is trained. While that is to replace a finished pipeline, it
-names that one by its checksum: the pipeline stays until the new one is saved, and the
-same command continues a killed training.
+names that one by its checksum: the pipeline and the folders of its parts stay until the
+new one is saved, and the same command continues a killed training.
 """
 
 import json
+import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
 
 from keras_tagging import kinds
+from keras_tagging.models.files.run_folder import TRAINING
 from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.pipelines.figures import pipeline_scores
 from keras_tagging.pipelines.words import write_words
@@ -35,10 +37,11 @@ from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.stored import read_object, sha256_of
 
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
-TRAINING = "training.json"
 REMEDY = "choose another folder, or remove it"
 #: the key of `training.json` with the checksum of the pipeline that is to be replaced
 REPLACES = "replaces"
+#: what the name of a part's folder ends in, as long as its pipeline replaces another
+NEW = ".new"
 
 
 class Pipeline(TextPipeline):
@@ -315,14 +318,17 @@ def is_finished(out: Path) -> bool:
     return path.exists() and about.get(REPLACES) != sha256_of(path)
 
 
-def start_run(out: Path, about: dict, again: bool = False) -> None:
+def start_run(out: Path, about: dict, again: bool = False) -> str:
     """Write what is trained into a folder; refuse a folder with anything else.
 
     Args:
         out: the folder, which this process has locked.
         about: what identifies the training, for JSON.
-        again: whether to begin again. The training in the folder is removed, and its
-            pipeline stays until the new one replaces it.
+        again: whether to begin again. The training in the folder is removed. If it has
+            a pipeline, that stays with its parts until the new one replaces it.
+
+    Returns:
+        What the names of the folders of the parts end in until `end_run`.
 
     Raises:
         ValueError: if the folder has another training, or a damaged file.
@@ -330,8 +336,10 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
     path, about = out / TRAINING, json.loads(json.dumps(about, default=str))
     if again and (out / PIPELINE).exists():
         about[REPLACES] = sha256_of(out / PIPELINE)
-    for name in (*stages(), ENTITIES) if again else ():
-        shutil.rmtree(out / name, ignore_errors=True)
+    ends = {NEW} if REPLACES in about else {NEW, ""}
+    for end in ends if again else ():
+        for name in (*stages(), ENTITIES):
+            shutil.rmtree(out / f"{name}{end}", ignore_errors=True)
     if again or not path.exists():
         # last: no part of another training is taken for its own
         _write_training(path, about)
@@ -342,6 +350,7 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
                 f"{out} has the training of another pipeline, with another {name}: "
                 "choose another folder, or repeat what began it"
             )
+    return NEW if REPLACES in before else ""
 
 
 def end_run(out: Path) -> None:
@@ -350,6 +359,13 @@ def end_run(out: Path) -> None:
         return
     about = read_object(out / TRAINING, REMEDY)
     if about.pop(REPLACES, None):
+        for old in (out / name for name in (*stages(), ENTITIES)):
+            new = out / f"{old.name}{NEW}"
+            # after a kill, some are in their places already
+            if new.exists() or old.name not in about["plan"]["parts"]:
+                shutil.rmtree(old, ignore_errors=True)
+            if new.exists():
+                os.replace(new, old)
         _write_training(out / TRAINING, about)
     remove_partial(out)
 

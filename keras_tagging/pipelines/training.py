@@ -89,7 +89,7 @@ def train_pipeline(
         plan: the parts and their settings.
         progress: an object as `Silent`.
         again: whether to begin again in a folder with a training. A pipeline that is
-            there stays until the new one is saved in its place.
+            there stays, with the folders of its parts, until the new one is saved.
         segmenter: a model, by name or path, whose segmenter becomes that of the
             pipeline: for a corpus that has no text to learn from.
         **fitting: further arguments of each part's `fit`, such as `epochs`.
@@ -112,9 +112,9 @@ def train_pipeline(
     parts = {}
     if segmenter is not None:
         parts["segmenter"] = segmenter_of(segmenter, plan)
-    start_run(out, about, again)
+    end = start_run(out, about, again)
     for part in stages:
-        folder = out / part
+        folder = out / f"{part}{end}"
         if is_finished(folder):
             progress.skip(part)
             tidy(folder)

@@ -205,6 +205,10 @@ class Gate:
                 access_log.info(f"{asked} {status} {size} {1000 * seconds:.1f}")
 
     def _check(self, request):
+        if {"content-length", "transfer-encoding"} <= {*request.headers.keys()}:
+            # a proxy may take the end of its body for another request
+            message = "Content-Length beside Transfer-Encoding: send one of them"
+            raise Problem(400, message, {"Connection": "close"})
         if request.scope["path"] in HEALTH:
             return
         host, origin = request.headers.get("host"), request.headers.get("origin")

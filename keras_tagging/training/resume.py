@@ -64,10 +64,7 @@ class Resume(keras.callbacks.Callback):
         if not self.path.exists():
             return
         with self._undamaged(), StoredArrays(self.path) as arrays:
-            if arrays.size("header") > limits.RESUME_HEADER_BYTES:
-                raise ValueError(f"a header above {limits.RESUME_HEADER_BYTES:,} bytes")
-            header = json.loads(str(arrays["header"]))
-            check_header(header)
+            check_header(header := arrays.header())
         names = map(str, header["run"]["callbacks"])
         names = [RENAMED.get(name, name) for name in names]
         # 0.2.0 had none of these

@@ -6,12 +6,17 @@ import re
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: what `replacing_files` calls its folder, and its lock
 SAVE, SAVING = ".save-", ".saving"
+#: what `replacing` calls a file at first: the process, nine random digits, the name
+PARTIAL = re.compile(r"[.]([0-9]+)[0-9]{9}[.](.+)", re.DOTALL)
+#: since which a file has not grown that a killed process has left
+LEFT_SECONDS = 3600
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -34,7 +39,8 @@ def written_to(path: Path) -> Iterator[Path]:
     """A path to write what a user wants to have at `path`.
 
     A file is replaced as by `replacing`, that of a link too; into what is no file, such
-    as `/dev/null` or a named pipe, one writes.
+    as `/dev/null` or a named pipe, one writes. What killed processes have left of it is
+    removed.
 
     Raises:
         OSError: if it cannot be written; the message names it.
@@ -43,8 +49,34 @@ def written_to(path: Path) -> Iterator[Path]:
         with naming(path):
             yield path
     else:
-        with replacing(path.resolve() if path.is_symlink() else path) as partial:
+        path = path.resolve() if path.is_symlink() else path
+        with suppress(OSError):
+            _remove_left(path)
+        with replacing(path) as partial:
             yield partial
+
+
+def _remove_left(path: Path) -> None:
+    for left in os.scandir(path.parent):
+        if not (match := PARTIAL.match(left.name)) or match[2] != path.name:
+            continue
+        # another machine has processes of its own: there the file still grows
+        if time.time() - left.stat().st_mtime > LEFT_SECONDS and _is_dead(
+            int(match[1])
+        ):
+            os.unlink(left)
+
+
+def _is_dead(process: int) -> bool:
+    if os.name != "posix":  # where signal 0 is one
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # of another user, or no number of a process
+        pass
+    return False
 
 
 @contextmanager

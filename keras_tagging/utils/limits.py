@@ -43,8 +43,11 @@ INTEGER_DIGITS = 9
 CATEGORY_CHARACTERS = 500
 # Arguments that composition takes along. CCGbank's derivations need two, rarely three.
 COMPOSED_ARGUMENTS = 3
-# Words of a derivation that is drawn: a drawing grows with their square.
+# Words of a tree or derivation that is drawn: a drawing grows with their square.
 DRAWN_WORDS = 500
+# Characters of a derivation drawn as text, the blanks included: one of so many words
+# has half of them.
+DRAWN_CHARACTERS = 20_000_000
 # Words of a sentence that a chart is made for: its time grows with their cube.
 CHART_WORDS = 150
 # Steps of the search for the derivation of a sentence: some seconds.
@@ -92,8 +95,8 @@ TOKEN_FEATURES = 1000
 # For 20 million tokens they take 150 MB, and twenty times as much memory when parsed.
 JSON_BYTES = 256 << 20
 
-# Bytes of the header of `resume.npz`, in UTF-32: the figures of 10,000 epochs.
-RESUME_HEADER_BYTES = 64 << 20
+# Bytes of the header of an `.npz` file, in UTF-32: the figures of 10,000 epochs.
+HEADER_BYTES = 64 << 20
 
 # Epochs of a run; the longest one in the papers has 500.
 EPOCHS = 10**6

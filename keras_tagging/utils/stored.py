@@ -95,6 +95,17 @@ class StoredArrays:
         member = self._archive.NameToInfo.get(f"{name}.npy")
         return member.file_size if member else 0
 
+    def header(self):
+        """The JSON that the array `header` holds as text.
+
+        Raises:
+            ValueError: if it has anything else, or is too large.
+        """
+        if self.size("header") > limits.HEADER_BYTES:
+            raise ValueError(f"a header above {limits.HEADER_BYTES:,} bytes")
+        # no `str`: NumPy makes characters of numbers that are none, or a SystemError
+        return json.loads(self["header"].tobytes())
+
     def __getitem__(self, name: str) -> np.ndarray:
         try:
             return self._read(f"{name}.npy")

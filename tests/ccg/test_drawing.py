@@ -6,6 +6,8 @@ import pytest
 from ccg.trees import tree
 
 from keras_tagging.ccg import Derivation
+from keras_tagging.data import Sentence
+from keras_tagging.data.annotation import as_drawing
 
 TV = r"(S[dcl]\NP)/NP"
 GAP = tree("S[dcl]/NP", tree(r"S/(S\NP)", "she|NP"), f"read|{TV}")
@@ -73,3 +75,8 @@ def test_500_words_are_drawn_and_more_are_not():
     assert longer._repr_html_() is None
     with pytest.raises(ValueError, match="501 words are too many to draw"):
         longer.draw()
+    line = "(<T N 0 1> " * 5000 + f"(<L N A A {'w' * 60_000} N>)" + " )" * 5000
+    high = Derivation.from_auto(line)
+    with pytest.raises(ValueError, match="10,002 lines of 60,000 letters are too many"):
+        high.draw()
+    assert as_drawing(Sentence(["w"], derivation=high)) == f"{line}\n\n\n"

@@ -243,7 +243,7 @@ def test_probabilities(trained, pipeline, program, failing):
     labels = [[str(w[name]) for name in names] for w in found]
     assert [[row[i] for i in places] for row in rows] == labels
     error = failing(*args, "conllu", stdin="a")
-    assert "is not jsonl or csv, and has no --probabilities" in error
+    assert "--probabilities needs --output jsonl or csv: give one of them" in error
     args[1] = trained[0] / "segmenter"
     error = failing(*args, "jsonl", stdin="")
     assert "no probabilities of words" in error

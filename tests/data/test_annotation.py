@@ -1,9 +1,11 @@
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
+from keras_tagging.cli.tasks import filled
 from keras_tagging.data import Entity, Sentence, Span, read
 from keras_tagging.data.annotation import (
     ConlluWriter,
@@ -100,6 +102,23 @@ def test_conllu_of_sentences_without_text():
     columns = {"pos": ["X"], "ner|x": ["a|b"], "predicted_tag": ["NN"]}
     found = ConlluWriter().write(Sentence(["a"], ["X"], columns))
     assert found == "# sent_id = 1\n1\ta\t_\tX\tNN\t_\t_\t_\t_\tNer|x=a\\pb\n\n"
+
+
+def test_conllu_whose_lines_end_for_every_reader():
+    spaces = ["\u2028", "\u2029\x85", " \v\f", "\x1c\x1d\x1e\xa0", "\n"]
+    text = "".join(f"a{space}" for space in spaces) + "a\\u2028"
+    surface = Surface(text, [m.span() for m in re.finditer(r"a\S*", text)], [1] * 6)
+    columns = {"lemma": ["b\u2028c"] * 6, "ner": ["B-X\u2028"] * 6}
+    sentence = Sentence(surface.tokens, None, columns, surface)
+    written = ConlluWriter().write(sentence)
+    assert len(written.splitlines()) == written.count("\n")
+    assert r"SpacesAfter=\u2029\u0085|" in written
+    stream = io.StringIO(re.sub("# text.*\n", "", written))
+    [again] = read(stream, "conllu", surface=True)
+    assert (again.tokens, again.surface.text) == (surface.tokens, text)
+    # of `parse`, where a word is what stands between blanks
+    written = filled(Sentence(["a\u2028b"]), None, {"lemma": ["\x85"]})
+    assert written == "1\ta b\t " + "\t_" * 7 + "\n\n"
 
 
 def test_conllu_of_tokens_with_white_space():

@@ -71,6 +71,11 @@ def test_what_is_not_there_is_not_drawn():
     assert "".join(figure.itertext()).strip() == "a b"
     damaged = {"head": ["9", "_"], "deprel": ["x", "_"]}
     assert not by_class(parsed(Sentence(["a", "b"], None, damaged)), "displacy-arc")
+    star = {"head": ["0", *["1"] * 500], "deprel": ["x"] * 501}
+    figure = parsed(Sentence(["w"] * 501, None, star))
+    assert (
+        not by_class(figure, "displacy") and "501 words are too many" in figure[1].text
+    )
     assert preface().count("<body>") == 1
 
 

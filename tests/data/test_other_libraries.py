@@ -90,6 +90,12 @@ def test_files_with_a_header():
         from_dataframe(frame, tags="Tags")
     with pytest.raises(ValueError, match="name the column of each sentence, sentence="):
         from_dataframe({"word": ["a"]})
+    for name in (rows := {"sentence": [1, 2], "token": ["a", "b"]}):
+        for cell in (["a", "b"], np.array(["a", "b"]), {}):
+            with pytest.raises(
+                ValueError, match=f"'{name}', row 1: a .*, not one valu"
+            ):
+                from_dataframe(rows | {name: ["a", cell]})
 
 
 # Hugging Face

@@ -77,6 +77,7 @@ HEADERS = {
     "method": lambda a: callbacks_with(a, -1, on_epoch_end=None),
     "path": lambda a: callbacks_with(a, -1, path="/elsewhere"),
     "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
+    "no characters": lambda a: np.frombuffer(b"\xff" * 4, "<U1").reshape(()),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
 }
 # attributes of EarlyStopping, and what they cannot be
@@ -130,7 +131,7 @@ def test_arrays_of_another_model_are_told(state, model, tmp_path, kind):
 
 
 def test_a_header_without_end_is_told(state, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "RESUME_HEADER_BYTES", 1000)
+    monkeypatch.setattr(limits, "HEADER_BYTES", 1000)
     (tmp_path / "resume.npz").write_bytes(state[0])
     refused(model, tmp_path)
 

@@ -158,6 +158,9 @@ def test_a_killed_replacement_keeps_the_old_pipeline_or_goes_on(
     found = []
     for folder in killed:
         found.append(seeds_of(folder))
+        if first and found[-1] == first:  # so do the folders of its parts
+            for part in BEFORE[again].split(","):
+                assert keras_tagging.load(folder / part).seed == 0
         copy = shutil.copytree(folder, tmp_path / "copy" / folder.name)
         # with the option it begins again
         code, _, err = program(*other, again, "--out", copy)

@@ -154,6 +154,17 @@ def test_a_bad_request_in_a_batch_hurts_no_other(service, direct):
                 assert 400 <= found.status_code < 500
 
 
+def test_a_body_of_two_lengths(service):
+    """What follows it is no request either: the connection ends."""
+    host, port = service.url.removeprefix("http://").split(":")
+    health = "GET /health HTTP/1.1\r\nHost: x\r\n"
+    both = "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=20) as client:
+        client.sendall(f"{health}{both}{health}\r\n".encode())
+        answer = b"".join(iter(lambda: client.recv(2**14), b"")).decode()
+    assert answer.startswith("HTTP/1.1 400 ") and answer.count("HTTP/1.1 ") == 1
+
+
 def test_headers_without_end(service):
     """They are cut off; the service goes on."""
     host, port = service.url.removeprefix("http://").split(":")

@@ -1,5 +1,7 @@
 import errno
+import os
 import resource
+import subprocess
 
 import pytest
 
@@ -42,6 +44,19 @@ def test_other_files_keep_their_names(tmp_path):
         with replacing(tmp_path / "folder") as partial:
             partial.write_text("x")
     assert caught.value.filename == str(tmp_path / "folder")
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    names = [f".{pid}123456789.x.csv" for pid in (ended.pid, os.getpid(), "")]
+    for name in (*names, other := f".{ended.pid}123456789.y.x.csv"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    # of another machine perhaps, where such a process lives
+    (tmp_path / (now := f".{ended.pid}000000000.x.csv")).touch()
+    write([Sentence(["a"], ["X"])], tmp_path / "x.csv")
+    assert {path.name for path in tmp_path.glob(".*")} == {now, other, *names[1:]}
 
 
 def test_files_that_belong_together(tmp_path):

@@ -6,7 +6,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 
 from keras_tagging.data.lines import numbered_lines, source_name
@@ -16,6 +16,7 @@ from keras_tagging.data.records import (
     CorpusError,
     Line,
     Malformed,
+    check_count,
     is_blank,
     message,
     parse_each,
@@ -105,6 +106,7 @@ def flat_fields(number: int, record: Mapping) -> dict | None:
 
     Raises:
         Malformed: if a span is not one of the text, cuts a token, or overlaps another.
+        LimitError: if a text has more tokens than a sentence may have.
     """
     tokens, text = record.get("tokens"), record.get("text")
     if record.get("answer") in ("reject", "ignore"):
@@ -122,7 +124,8 @@ def flat_fields(number: int, record: Mapping) -> dict | None:
     elif tokens is None and isinstance(text, str):
         spans = _spans(number, record, text)
         cuts = {place for start, end, _ in spans or () for place in (start, end)}
-        places = list(_cut(text, cuts))
+        places = list(islice(_cut(text, cuts), limits.SENTENCE_TOKENS + 1))
+        check_count(len(places))
         words = [text[start:end] for start, end in places]
     else:
         return dict(record)
@@ -181,7 +184,7 @@ def _spans(
 def _cut(text: str, cuts: set[int]) -> Iterator[tuple[int, int]]:
     """The places of runs of letters and digits, and of other signs one by one."""
     begin, before = 0, "space"
-    for i, character in enumerate([*text, " "]):
+    for i, character in enumerate(chain(text, " ")):
         if character.isspace():
             kind = "space"
         else:
@@ -277,7 +280,9 @@ def brat(text: Iterable[Line], annotation: Iterable[Line], name: str) -> Iterato
             done += 1
         line = line.removesuffix("\n").removesuffix("\r")
         try:
-            spans = [_span(number, line, start, e) for e in entities[first:done]]
+            # more are of too many tokens, or overlap, and are refused all the same
+            here = entities[first : min(done, first + limits.SENTENCE_TOKENS + 1)]
+            spans = [_span(number, line, start, entity) for entity in here]
         except Malformed as problem:
             yield number, problem
             continue
@@ -298,7 +303,8 @@ def _entities(lines: Iterable[Line], name: str) -> list[tuple]:
         if not line.startswith("T"):
             continue
         match = _ENTITY.fullmatch(line)
-        places = match and list(map(_PLACE.fullmatch, match[3].split(";")))
+        pieces = match and match[3].split(";", limits.SENTENCE_TOKENS)
+        places = pieces and list(map(_PLACE.fullmatch, pieces))
         if not match or None in places or len(entities) == limits.ANNOTATIONS:
             what = f"{line[:60]!r} is no entity, or one of over {limits.ANNOTATIONS:,}"
             remedy = "write T1, a tab, label, start, end"
@@ -312,14 +318,15 @@ def _span(number: int, line: str, offset: int, entity: tuple) -> list:
     """Start and end in the line, and label."""
     places, label, identifier, written = entity
     identifier = identifier[:40]
-    pieces = [line[max(s - offset, 0) : max(e - offset, 0)] for s, e in places]
-    start, end = places[0][0] - offset, places[-1][1] - offset
-    gaps = [(a - offset, b - offset) for (_, a), (b, _) in pairwise(places)]
-    is_inside = 0 <= start < end <= len(line)  # a line is a sentence
-    if not is_inside or any(a > b or line[a:b].strip() for a, b in gaps):
+    places = [(begin - offset, end - offset) for begin, end in places]
+    start, end = places[0][0], places[-1][1]
+    # a line is a sentence; places in order have no character twice
+    is_inside = 0 <= start < end <= len(line) and _in_order(places)
+    gaps = (line[a:b] for (_, a), (b, _) in pairwise(places))
+    if not is_inside or any(map(str.strip, gaps)):
         what = f"{identifier} is not one stretch of this line, as tags are"
         raise Malformed(number, what, "move its borders, or remove it")
-    there = "".join("".join(pieces).split())
+    there = "".join(line[start:end].split())
     if written is not None and "".join(written.split()) != there:
         what = f"{identifier} is {written[:40]!r}, but {there[:40]!r} is there"
         raise Malformed(number, what, "give the text that was annotated")

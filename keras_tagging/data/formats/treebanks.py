@@ -239,9 +239,13 @@ def _check_tree(rows: list[Row]) -> None:
 _TEXT = re.compile(r"#\s*text\s*=\s?(.*)", re.DOTALL)
 _NEW = re.compile(r"#\s*new(?:par|doc)\b")
 _RANGE = re.compile(f"([0-9]{{1,{INTEGER_DIGITS}}})-([0-9]{{1,{INTEGER_DIGITS}}})")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(u[0-9a-f]{4}|.)", re.DOTALL)
+# at which too `str.splitlines` ends a line, and so do many readers
+_SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+AS_BLANKS = str.maketrans(dict.fromkeys(_SEPARATORS, " "))
 # https://universaldependencies.org/misc.html: the values of SpacesAfter
-_ESCAPES = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
+ESCAPES = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
+ESCAPES |= {f"u{ord(letter):04x}": letter for letter in _SEPARATORS}
 
 # A token of the text: its form, the number of its words, and its attributes in MISC.
 Token = tuple[str, int, dict[str, str]]
@@ -319,7 +323,7 @@ def attributes(misc: str) -> dict[str, str]:
 
 def decoded(value: str) -> str:
     """The white space that a value of SpacesAfter or SpacesBefore stands for."""
-    text = _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[0]), value)
+    text = _ESCAPED.sub(lambda escape: ESCAPES.get(escape[1], escape[0]), value)
     return text if text.isspace() else ""
 
 

@@ -19,6 +19,8 @@ MODEL, METADATA = "model.keras", "metadata.json"
 #: of the folder of an ensemble, which has a file for each member
 ENSEMBLE = "ensemble.json"
 # Files that are needed only until the end: the state, and the best model so far
+# `training.json` says what is trained in the folder of a pipeline
+TRAINING = "training.json"
 STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
 # has the predictions of a teacher for the training sentences: `models.distillation`
 SOFT_TARGETS = "teacher-*.npz"
@@ -30,12 +32,13 @@ def model_file(path: Path) -> Path:
     Raises:
         ValueError: if there is none.
     """
+    what = "train writes model.keras in its --out"
     if path.is_dir():
+        if any((path / name).exists() for name in (TRAINING, STATE)):
+            what = "its training has not ended: give the same command again"
         path = path / MODEL
     if not path.is_file():
-        raise ValueError(
-            f"{path}: no such model; train writes model.keras in its --out"
-        )
+        raise ValueError(f"{path}: no such model; {what}")
     return path
 
 
