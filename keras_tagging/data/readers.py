@@ -59,6 +59,8 @@ FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
 # As Hugging Face's datasets and pandas write them.
 TABLES = (".arrow", ".parquet")
+#: the ends of the names of files with a row for each word
+OF_ROWS = (".conll", ".conll2003", ".iob", ".iob2", ".bio", ".bmes", ".bioes")
 TABLE_REMEDY = "read it with datasets or pandas, and pass that to data.from_dataset"
 # what the first row of a file begins with
 _BEGINNINGS = {
@@ -147,21 +149,20 @@ def _recognise_blanks(
 ) -> str:
     """Tell columns between blanks, bare tokens and text apart.
 
-    Blocks of rows of equal width are columns. A file that could be text or columns is
-    an error, unless there is a default.
+    Blocks of rows of equal width are columns, and so is what its name says. A file that
+    could be text or columns is an error, unless there is a default.
     """
-    if len(rows) == 1:
-        return default or "text"
     width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
-    if count < 0.9 * len(rows):
+    if name.lower().removesuffix(".gz").endswith(OF_ROWS):
+        has_blocks, is_bare = True, width == 1 and count == len(rows)
+    elif len(rows) == 1 or count < 0.9 * len(rows):
         return default or "text"
-    has_blocks = any(
-        before and line and not after
-        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
-    )
+    else:
+        before_blank = zip(lines, lines[1:], lines[2:], strict=False)
+        has_blocks = any(a and b and not c for a, b, c in before_blank)
+        is_bare = width == 1
     if has_blocks:
-        is_bare = width == 1 and not other_separator(rows)
-        return "tokens" if is_bare else "conll"
+        return "tokens" if is_bare and not other_separator(rows) else "conll"
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"

@@ -17,6 +17,7 @@ CONLL = "a\tD\nb\tN\n\nc\tV\n\nd\tV\n"
 MALFORMED = [
     ("conll", CONLL + "\ne\n", 8, "1 columns where", 3),
     ("conll", CONLL.replace("c\t", "c\tc\t"), 4, "3 columns", 2),
+    ("conll", "a\tD\t\n" * 50 + "\nb\tN\tx\n", 52, "3 columns where the file has 2", 1),
     ("conll", "a\tD\n# x\ty\tz\n", 2, "3 columns where", 0),
     ("conll", "a D\nb N\n\n# N\nc V\n# I N\n", 6, "3 columns", 1),
     ("conll", CONLL + "\n\tV\n", 8, "column 1 (token_column) is", 3),
@@ -82,7 +83,10 @@ def test_conll_columns():
     )
     assert sentence == Sentence(["a", "b"], ["D", "N"])
     [sentence] = read_text("New York\tN\n is\tV\n")
-    assert sentence.tokens == ["New York", " is"]
+    assert sentence.tokens == ["New York", "is"]
+    padded = read_text("Ada \tP \t\nNew York\t P\t \n\n# \n! \t .\t\n#\tO\n")
+    assert padded[0] == Sentence(["Ada", "New York"], ["P", "P"])
+    assert padded[1] == Sentence(["!", "#"], [".", "O"])
     assert read_text("a\nb\n")[0].tags is None
     assert read_text("a b\n", tag_column=None)[0].tags is None
     assert read_text("# 1\tB\na\tI\n", comments=False)[0].tokens == ["# 1", "a"]

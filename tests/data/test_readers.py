@@ -205,6 +205,18 @@ def test_further_formats_recognised(tmp_path, content):
     assert detect_format(path) == CONTENT[content]
 
 
+@pytest.mark.parametrize("name", ["x.conll", "x.IOB.gz"])
+def test_a_name_tells_that_rows_are_columns(tmp_path, name):
+    path = tmp_path / name
+    opened = gzip.open if name.endswith("gz") else open
+    for content in ("Ada B-P\nis here O\n! O\n", "Ada\nis O\n", "Ada B-P\n"):
+        with opened(path, "wt", encoding="utf-8") as file:
+            file.write(content)
+        assert detect_format(path, default="text") == "conll"
+    path.write_bytes(gzip.compress(b"Ada\n") if name.endswith("gz") else b"Ada\n")
+    assert detect_format(path) == "tokens"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
