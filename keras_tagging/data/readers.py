@@ -36,6 +36,7 @@ from keras_tagging.data.lines import (
     source_name,
 )
 from keras_tagging.data.records import (
+    BLANK,
     CorpusError,
     Line,
     Malformed,
@@ -70,8 +71,11 @@ _BEGINNINGS = {
         r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
         r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
     ),
+    "jsonl": re.compile(
+        r'[ \t]*(\{[ \t]*("|\}|$)|\[[ \t]*(\][ \t]*$|[{\[][ \t]*["\]}]))'
+        r'|[ \t]*\["(\\.|[^"\\])*+",[ \t]*\{[ \t]*["}]'
+    ),
     "pos": re.compile(r"={5,}[ \t]*$|\[ [^ ](?=[^ /]*/[^ ])[^ ]* "),
-    "jsonl": re.compile(r'[ \t]*\{[ \t]*("|\}|$)'),
 }
 # and, of files without a header that are no treebank, what it is like
 _ROWS = {
@@ -106,7 +110,7 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
         raise CorpusError(f"{name}: this is binary data, not a corpus; {remedy}")
     if not rows:
         return default or "text"
-    first = rows[0]
+    first = rows[0] if rows[0].strip(BLANK) != "[" else " ".join(rows[:3])
     if re.match(r"[ \t]*(<\?xml|<!)", first):
         raise CorpusError(f"{name}: this is XML; convert it, or pass format='text'")
     for format, start in _BEGINNINGS.items():

@@ -150,6 +150,13 @@ PRODIGY = {
     "spans": [{"start": 0, "end": 8, "label": "X", "token_start": 0}],
     "answer": "accept",
 }
+L = {"label": "L"}
+SKIPPED = {"result": [], "was_cancelled": True}
+SPAN = {
+    "type": "labels",
+    "value": {"start": 0, "end": 3, "text": "Ada", "labels": ["L"]},
+}
+STUDIO = [SKIPPED, {"result": [{"type": "relation"}, SPAN]}]
 TEXTS = {
     "prodigy": (PRODIGY, ["Ada", "errs", "."], ["B-X", "I-X", "O"]),
     "doccano": (
@@ -165,6 +172,22 @@ TEXTS = {
         ["NYC", "2"],
         ["B-L", "O"],
     ),
+    "doccano before": (
+        {"text": "a1", "annotations": [{"start_offset": 0, "end_offset": 2, **L}]},
+        ["a1"],
+        ["B-L"],
+    ),
+    "label studio": (
+        {"data": {"u": 3, "content": "Ada errs"}, "annotations": STUDIO},
+        ["Ada", "errs"],
+        ["B-L", "O"],
+    ),
+    "label studio, not yet": ({"data": {"text": "a"}, "annotations": []}, ["a"], None),
+    "spacy 2": (
+        ['a["', {"entities": [[0, 1, "X"]]}],
+        ["a", "[", '"'],
+        ["B-X", "O", "O"],
+    ),
     "none": ({"text": "a b", "spans": []}, ["a", "b"], ["O", "O"]),
     "text": ({"text": "a b"}, ["a", "b"], None),
 }
@@ -173,6 +196,9 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_spans_of_characters(name):
     given, tokens, tags = TEXTS[name]
+    for indent in (None, 1):
+        array = io.StringIO(json.dumps([given, given], indent=indent))
+        assert [(s.tokens, s.tags) for s in read(array)] == [(tokens, tags)] * 2
     [found] = read(io.StringIO(json.dumps(given)))
     assert (found.tokens, found.tags) == (tokens, tags)
     assert from_dataset([given]) == [found]
@@ -180,6 +206,7 @@ def test_spans_of_characters(name):
 
 def test_what_was_rejected_is_left_out():
     lines = [PRODIGY | {"answer": answer} for answer in ("ignore", "accept", "reject")]
+    lines.append({"data": {"text": "a"}, "annotations": [SKIPPED]})
     text = "\n".join(map(json.dumps, lines))
     assert len([*read(io.StringIO(text))]) == 1 == len(from_dataset(lines))
 
@@ -192,6 +219,10 @@ def test_what_was_rejected_is_left_out():
         ({"spans": [[0, 99, "X"]]}, "is no span of the text; give start, end and l"),
         ({"spans": [{"start": 0}]}, "is no span of the text"),
         ({"spans": [[0.0, 3, "X"]]}, "is no span of the text"),
+        ({"spans": [{"start": 0, "end": 3, **L, "text": "Bo"}]}, "'Bo', but 'Ada' is "),
+        ({"data": {}, "annotations": [{"result": []}] * 2}, "task are several"),
+        ({"data": {}, "annotations": [{"x": 1}]}, "no list of results"),
+        ({"tokens": None, "paragraphs": []}, "the training JSON of spaCy 2; python"),
         ({"tokens": PRODIGY["tokens"][::-1]}, "or not in their order"),
         ({"tokens": [{"text": "a"}]}, "tokens without text, start and end"),
         ({"tokens": [{"words": [{}]}]}, "a token without words that have a text"),
