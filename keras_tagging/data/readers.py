@@ -44,6 +44,7 @@ from keras_tagging.data.records import (
     is_blank,
     is_document_mark,
     left_out,
+    likely_encoding,
     message,
     split_blanks,
 )
@@ -105,7 +106,10 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     # A `#` line may be a comment, and is one in most formats: judge by the others.
     rows = [line for line in filled if not line.startswith("#")] or filled
     if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
-        remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
+        first = getattr(head[0], "object", None) or str(head[0]).encode()
+        remedy = "unpack it if it is an archive"
+        if (likely := likely_encoding(first)) != "cp1252":
+            remedy += f", or pass encoding={likely!r} if it is text"
         remedy = TABLE_REMEDY if name.lower().endswith(TABLES) else remedy
         raise CorpusError(f"{name}: this is binary data, not a corpus; {remedy}")
     if not rows:

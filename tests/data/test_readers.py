@@ -236,6 +236,7 @@ def test_formats_not_recognised(tmp_path, content, message):
 BINARY = {
     "archive": gzip.compress(b"train-1.conll".ljust(512, b"\0") * 50),
     "x.conll": "a\tD\nb\tN\n".encode("utf-16"),
+    "y.conll": "a\tD\nb\tN\n".encode("utf-16-le"),
 }
 
 
@@ -243,7 +244,11 @@ BINARY = {
 def test_binary_data_is_told(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(BINARY[name])
-    with pytest.raises(CorpusError, match=f"{name}: this is binary data.*; unpack it"):
+    told = {"x.conll": ".*encoding='utf-16' if", "y.conll": ".*'utf-16-le'"}.get(
+        name, ""
+    )
+    told = f"{name}: this is binary data.*; unpack it{told}"
+    with pytest.raises(CorpusError, match=told):
         detect_format(path)
 
 
@@ -263,10 +268,13 @@ def test_undecodable_lines(tmp_path, format):
     data = RENDER[format]([SMALL[0], bad, SMALL[1]])
     line = data[: data.index("\u00e9")].count("\n") + 1
     path.write_bytes(data.encode("latin-1"))
-    with pytest.raises(
-        CorpusError, match=rf":{line}: byte \d+ .* utf-8; .* or pass encoding="
-    ):
+    told = rf":{line}: byte \d+ .* utf-8: 0xe9; .* or pass encoding=.* 'cp1252'"
+    with pytest.raises(CorpusError, match=told):
         list(read(path, format))
+    path.write_bytes(data.replace("\u00e9", "\x81").encode("latin-1"))
+    with pytest.raises(CorpusError, match=r": 0x81; .* or pass encoding=.* 'latin-1'"):
+        list(read(path, format, encoding="cp1252"))
+    path.write_bytes(data.encode("latin-1"))
     with pytest.warns(UserWarning, match="^1 malformed sentence left out; the first"):
         left = list(read(path, format, errors="skip"))
     assert [s.tokens for s in left] == [SMALL[0][0], SMALL[1][0]]
