@@ -7,6 +7,7 @@ import pytest
 from keras_tagging.metrics import (
     CHUNK_SCHEMES,
     allowed_transitions,
+    chunk_scores,
     chunks,
     is_consistent,
     nearest_scheme,
@@ -64,15 +65,28 @@ def test_allowed_transitions(scheme):
     assert start.dtype == between.dtype == end.dtype == bool
 
 
-def test_bilou_is_iobes():
-    bilou, iobes = (
+@pytest.mark.parametrize("others", ["BILU", "BMES"])
+def test_other_prefixes_of_iobes(others):
+    theirs, iobes = (
         ["O", *(f"{p}-{kind}" for p in prefixes for kind in TYPES)]
-        for prefixes in ("BILU", "BIES")
+        for prefixes in (others, "BIES")
     )
     for one, other in zip(
-        allowed_transitions(bilou), allowed_transitions(iobes), strict=True
+        allowed_transitions(theirs), allowed_transitions(iobes), strict=True
     ):
         assert (one == other).all()
+    assert chunks([f"{prefix}-X" for prefix in others]) == [("X", 0, 3), ("X", 3, 4)]
+
+
+@pytest.mark.parametrize("tags", ["O B_X I_X S_Y", "O X-B X-Y-I X-Y-B", "o b-X i-X"])
+def test_odd_tags_of_chunks_are_told(tags):
+    with pytest.warns(UserWarning, match="not read as tags of chunks: write 'B-X'"):
+        chunk_scores([tags.split()], [tags.split()])
+
+
+@pytest.mark.parametrize("tags", ["B_X I_X", "O B_X N", "O S_X NN_S", "O X-B I-X", "O"])
+def test_tags_that_may_be_others(tags):
+    chunk_scores([tags.split()], [tags.split()])  # a warning would be an error
 
 
 @pytest.mark.parametrize(

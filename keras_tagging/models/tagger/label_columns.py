@@ -16,6 +16,7 @@ from keras_tagging.encoding.label_columns import (
 )
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.metrics import looks_like_chunks, nearest_scheme
+from keras_tagging.metrics.chunks import warn_of_odd_names
 from keras_tagging.models.labels import refuse_unknown, some
 
 Names = Sequence[str | None]
@@ -140,6 +141,7 @@ def decoding_scheme(
     Raises:
         ValueError: if `constrained` is True and the tags are not those of chunks.
     """
+    warn_of_odd_names(tags, 7)
     if constrained is False:
         return None
     if not looks_like_chunks(tags):
