@@ -306,3 +306,20 @@ def test_real_files(name, shape):
     assert {*words} <= {*some.words} and len(some.words) < len(vectors.words) / 1.5
     for word, row in zip(some.words, some.matrix, strict=True):
         np.testing.assert_array_equal(row, vectors.matrix[vectors.index[word]])
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_words_with_blanks_in_word2vec_binary(end, tmp_path):
+    """What gensim writes, and word2vec with a line end behind each vector."""
+    words = ["the", "a b", "dog", "New York City", "no 1", "1999 AD", "c  d", "x y"]
+    kept = KeyedVectors(25)
+    kept.add_vectors(words, np.random.default_rng(0).normal(size=(8, 25)) / 4)
+    kept.save_word2vec_format(path := tmp_path / "v", binary=True)
+    content = path.read_bytes()
+    for row in map(np.ndarray.tobytes, kept.vectors):
+        content = content.replace(row, row + end)
+    path.write_bytes(content)
+    found = load_vectors(path)
+    assert found.words == words
+    np.testing.assert_array_equal(found.matrix, kept.vectors)
+    assert load_vectors(path, vocabulary=["dog", "x y"]).words == ["dog", "x y"]
