@@ -76,6 +76,16 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
     return model
 
 
+def read_again(path: Path, sha256: str, threads: int, words):
+    """The model of a pickle: see `read`.
+
+    Raises:
+        ValueError: if the file is gone, or another one, too.
+    """
+    content = listed_bytes(path, {"sha256": sha256})
+    return read(path, content, threads=threads, words=words)
+
+
 def forms_session(path: Path, content: bytes):
     """The session of `words.onnx`, whose inputs and outputs are strings `(tokens,)`."""
 
@@ -114,7 +124,9 @@ def read_words(folder: Path, files: dict) -> Words:
     """
     vocabularies, path = read_vocabularies(folder, files), folder / WORD_FORMS
     content = listed_bytes(path, files.get(WORD_FORMS))
-    return Words(vocabularies, forms_session(path, content), files)
+    words = Words(vocabularies, forms_session(path, content), files)
+    words.reduced = read_words, (folder.resolve(), files)
+    return words
 
 
 def model_of(session, threads: int | None = None):

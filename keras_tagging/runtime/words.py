@@ -157,6 +157,10 @@ class Words:
         self._seen: dict[str, bytes] = {}
         self._characters, self._lock = 0, threading.Lock()
 
+    def __reduce__(self):
+        """Copies and pickles are read from the folder again: see `read_words`."""
+        return self.reduced
+
     def check(self, words: dict, session) -> None:
         """Refuses a file that reads what is not there; of another, learns what it asks.
 
