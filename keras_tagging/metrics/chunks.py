@@ -190,18 +190,13 @@ def warn_of_odd_names(tags: Iterable[str], stacklevel: int = 2) -> None:
     """
     inventory = set(tags)
     names = sorted(inventory - {"O", "o"})
-    for pattern, written in _ODD.items():
-        if len(names) == len(inventory) or not all(
-            re.fullmatch(pattern, x) for x in names
-        ):
-            continue
-        right = {re.sub(pattern, written, name): name for name in names}
-        if begun := next((x for x in right if x[0] in "Bb"), None):
-            what = (
-                f"{right[begun][:40]!r} and the others are not read as tags of chunks"
-            )
-            remedy = f"write {f'B{begun[1:]}'[:40]!r}, and 'O'"
-            warnings.warn(f"{what}: {remedy}", stacklevel=stacklevel + 1)
+    for pattern, written in _ODD.items() if len(names) < len(inventory) else ():
+        if all(re.fullmatch(pattern, name) for name in names):
+            right = {re.sub(pattern, written, name)[:40]: name[:40] for name in names}
+            if begun := min((x for x in right if x[0] in "Bb"), default=None):
+                what = f"{right[begun]!r} and the others are not read as tags of chunks"
+                what += f": write {'B' + begun[1:]!r}, and 'O'"
+                warnings.warn(what, stacklevel=stacklevel + 1)
 
 
 def _as_singles(tags: Sequence[str]) -> list[str]:

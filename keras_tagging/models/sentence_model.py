@@ -30,7 +30,7 @@ from keras_tagging.utils import limits
 CROSS_ENTROPY = keras.losses.SparseCategoricalCrossentropy
 CROSS_ENTROPY |= keras.losses.CategoricalCrossentropy
 #: names of the model's own loss and metrics, as Keras has them
-OWN = ("sparse_categorical_crossentropy", "crossentropy", "accuracy", "acc")
+OWN = ("sparse_categorical_crossentropy", "accuracy", "acc")
 
 
 class SentenceModel(TrainedOnSentences):
@@ -131,15 +131,7 @@ class SentenceModel(TrainedOnSentences):
         """
         return training.compile_arguments(self.settings.optimizer)
 
-    def compile(
-        self,
-        optimizer="rmsprop",
-        loss=None,
-        loss_weights=None,
-        metrics=None,
-        weighted_metrics=None,
-        **options,
-    ):
+    def compile(self, optimizer="rmsprop", loss=None, *arguments, **options):
         """Keras' `compile`; cross-entropy and accuracy by name are the model's own.
 
         Those of Keras count padding, and cannot take tags outside of the inventory.
@@ -147,25 +139,20 @@ class SentenceModel(TrainedOnSentences):
         Raises:
             ValueError: for another name, or a cross-entropy of Keras.
         """
-        measures = keras.tree.flatten([metrics or [], weighted_metrics or []])
-        for given in [loss, *measures]:
+        measures = [options.get("metrics") or [], options.get("weighted_metrics") or []]
+        for given in [loss, *keras.tree.flatten(measures)]:
             if isinstance(given, str | CROSS_ENTROPY) and given not in OWN:
                 what = f"{getattr(given, 'name', given)!r} would count padding"
-                raise ValueError(
-                    f"{what}: leave it out, or give one of {', '.join(OWN)}"
-                )
+                raise ValueError(f"{what}: leave it out, or give {' or '.join(OWN)}")
         own = self.objectives()
-        if isinstance(loss, str):
-            loss = own["loss"]
-        if any(isinstance(x, str) for x in measures):
-            metrics, weighted_metrics = (
-                [x for x in keras.tree.flatten(given or []) if not isinstance(x, str)]
-                for given in (metrics, weighted_metrics)
+        loss = own["loss"] if isinstance(loss, str) else loss
+        if any(isinstance(x, str) for x in keras.tree.flatten(measures)):
+            options["metrics"], options["weighted_metrics"] = (
+                [x for x in keras.tree.flatten(some) if not isinstance(x, str)]
+                for some in measures
             )
-            weighted_metrics += own["weighted_metrics"] or []
-        super().compile(
-            optimizer, loss, loss_weights, metrics, weighted_metrics, **options
-        )
+            options["weighted_metrics"] += own["weighted_metrics"] or []
+        super().compile(optimizer, loss, *arguments, **options)
 
     @property
     def default_monitor(self) -> str:

@@ -124,9 +124,7 @@ def read_words(folder: Path, files: dict) -> Words:
     """
     vocabularies, path = read_vocabularies(folder, files), folder / WORD_FORMS
     content = listed_bytes(path, files.get(WORD_FORMS))
-    words = Words(vocabularies, forms_session(path, content), files)
-    words.reduced = read_words, (folder.resolve(), files)
-    return words
+    return Words(vocabularies, forms_session(path, content), files)
 
 
 def model_of(session, threads: int | None = None):

@@ -159,7 +159,9 @@ class Words:
 
     def __reduce__(self):
         """Copies and pickles are read from the folder again: see `read_words`."""
-        return self.reduced
+        from keras_tagging.runtime.onnx_file import read_words
+
+        return read_words, (self._forms.path.parent.resolve(), self.files)
 
     def check(self, words: dict, session) -> None:
         """Refuses a file that reads what is not there; of another, learns what it asks.

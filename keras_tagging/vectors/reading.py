@@ -406,7 +406,7 @@ def read_binary(
 
 
 #: a word behind its first blank
-_REST = re.compile(rb"(?:[^\0-\x20\x7f]{0,99}+ )+")
+_REST = re.compile(rb"(?:[^\0-\x20\x7f]{0,99}+ ){1,20}")
 _FAR = 24  # powers of 2
 
 

@@ -150,13 +150,11 @@ PRODIGY = {
     "spans": [{"start": 0, "end": 8, "label": "X", "token_start": 0}],
     "answer": "accept",
 }
-L = {"label": "L"}
+NYC = {"start_offset": 0, "end_offset": 3, "label": "L"}
 SKIPPED = {"result": [], "was_cancelled": True}
-SPAN = {
-    "type": "labels",
-    "value": {"start": 0, "end": 3, "text": "Ada", "labels": ["L"]},
-}
-STUDIO = [SKIPPED, {"result": [{"type": "relation"}, SPAN]}]
+SPAN = {"start": 0, "end": 3, "text": "NYC", "labels": ["L"]}
+STUDIO = [{"type": "relation"}, {"type": "labels", "value": SPAN}]
+STUDIO = {"data": {"u": 3, "x": "NYC2"}, "annotations": [SKIPPED, {"result": STUDIO}]}
 TEXTS = {
     "prodigy": (PRODIGY, ["Ada", "errs", "."], ["B-X", "I-X", "O"]),
     "doccano": (
@@ -164,30 +162,11 @@ TEXTS = {
         ["In", "the", "-", "U", ".", "S", ".", "\u00e9"],
         ["B-P", "O", "O", "B-LOC", "I-LOC", "I-LOC", "I-LOC", "O"],
     ),
-    "offsets": (
-        {
-            "text": "NYC2",
-            "entities": [{"start_offset": 0, "end_offset": 3, "label": "L"}],
-        },
-        ["NYC", "2"],
-        ["B-L", "O"],
-    ),
-    "doccano before": (
-        {"text": "a1", "annotations": [{"start_offset": 0, "end_offset": 2, **L}]},
-        ["a1"],
-        ["B-L"],
-    ),
-    "label studio": (
-        {"data": {"u": 3, "content": "Ada errs"}, "annotations": STUDIO},
-        ["Ada", "errs"],
-        ["B-L", "O"],
-    ),
+    "offsets": ({"text": "NYC2", "entities": [NYC]}, ["NYC", "2"], ["B-L", "O"]),
+    "doccano's": ({"text": "NYC2", "annotations": [NYC]}, ["NYC", "2"], ["B-L", "O"]),
+    "label studio": (STUDIO, ["NYC", "2"], ["B-L", "O"]),
     "label studio, not yet": ({"data": {"text": "a"}, "annotations": []}, ["a"], None),
-    "spacy 2": (
-        ['a["', {"entities": [[0, 1, "X"]]}],
-        ["a", "[", '"'],
-        ["B-X", "O", "O"],
-    ),
+    "spacy 2": (["a[", {"entities": [[0, 1, "X"]]}], ["a", "["], ["B-X", "O"]),
     "none": ({"text": "a b", "spans": []}, ["a", "b"], ["O", "O"]),
     "text": ({"text": "a b"}, ["a", "b"], None),
 }
@@ -219,7 +198,10 @@ def test_what_was_rejected_is_left_out():
         ({"spans": [[0, 99, "X"]]}, "is no span of the text; give start, end and l"),
         ({"spans": [{"start": 0}]}, "is no span of the text"),
         ({"spans": [[0.0, 3, "X"]]}, "is no span of the text"),
-        ({"spans": [{"start": 0, "end": 3, **L, "text": "Bo"}]}, "'Bo', but 'Ada' is "),
+        (
+            {"spans": [{"start": 0, "end": 3, "labels": ["X"], "text": "Bo"}]},
+            "'Bo', but 'Ada' is ",
+        ),
         ({"data": {}, "annotations": [{"result": []}] * 2}, "task are several"),
         ({"data": {}, "annotations": [{"x": 1}]}, "no list of results"),
         ({"tokens": None, "paragraphs": []}, "the training JSON of spaCy 2; python"),

@@ -83,9 +83,7 @@ def test_conll_refuses_what_would_change(sentences):
         # a row of one column is read at blanks
         alone = (s.tokens for s in sentences if s.tags is None and not s.columns)
         values += ["\t" for tokens in alone if " " in "".join(tokens)]
-        odd = re.compile(
-            "|[ \t\r\ufeff]*|.*[\t\n].*|#+ .*|.*[\r ]|[\ufeff ].*", re.DOTALL
-        )
+        odd = re.compile("|.*[\t\n].*|#+ .*|.*[\r ]|[\ufeff ].*", re.DOTALL)
         assert any(map(odd.fullmatch, values))
     else:
         assert not filled or read_rows(text, filled) == filled

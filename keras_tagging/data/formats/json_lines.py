@@ -59,14 +59,11 @@ def jsonl(
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError) as error:  # Python's own limits, too
-            what, place = (
-                f"not JSON: {getattr(error, 'msg', error)}".partition(";")[0],
-                1,
-            )
-            if isinstance(error, json.JSONDecodeError):
-                what, place = f"{what} at {line[error.pos :][:20]!r}", error.lineno
-            remedy = f"write one object a line, {shape}"
-            raise Malformed(record[place - 1][0], what, remedy) from None
+            what = f"not JSON: {getattr(error, 'msg', error)}".partition(";")[0]
+            if row := getattr(error, "lineno", 0):
+                number = record[row - 1][0]
+                what += f" at {line[error.pos :][:20]!r}"
+            raise Malformed(number, what, f"write one object a line, {shape}") from None
         if isinstance(fields, dict | list) and token_field == "tokens":
             fields = flat_fields(number, fields)
             if fields is None:
