@@ -127,13 +127,7 @@ class SentenceCalls(keras.Model, Predictor):
         return self.predict_function
 
     def evaluate(
-        self,
-        x,
-        y=None,
-        batch_size=None,
-        verbose="auto",
-        return_dict=False,
-        **options,
+        self, x, y=None, batch_size=None, verbose="auto", return_dict=False, **options
     ):
         """Evaluate the model on annotated sentences.
 

@@ -198,10 +198,7 @@ def test_what_was_rejected_is_left_out():
         ({"spans": [[0, 99, "X"]]}, "is no span of the text; give start, end and l"),
         ({"spans": [{"start": 0}]}, "is no span of the text"),
         ({"spans": [[0.0, 3, "X"]]}, "is no span of the text"),
-        (
-            {"spans": [{"start": 0, "end": 3, "labels": ["X"], "text": "Bo"}]},
-            "'Bo', but 'Ada' is ",
-        ),
+        ({"spans": [SPAN]}, "the span is 'NYC', but 'Ada' is there"),
         ({"data": {}, "annotations": [{"result": []}] * 2}, "task are several"),
         ({"data": {}, "annotations": [{"x": 1}]}, "no list of results"),
         ({"tokens": None, "paragraphs": []}, "the training JSON of spaCy 2; python"),

@@ -126,9 +126,7 @@ def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) ->
 
 
 def decoding_scheme(
-    constrained: bool | None,
-    tags: Collection[str],
-    sentences: Sequence[Sequence[str]],
+    constrained: bool | None, tags: Collection[str], sentences: Sequence[Sequence[str]]
 ) -> str | None:
     """The chunk scheme that decoding follows, or None if it is free.
 
