@@ -88,9 +88,11 @@ def test_conll_columns():
     assert sentence == Sentence(["a", "b"], ["D", "N"])
     [sentence] = read_text("New York\tN\n is\tV\n")
     assert sentence.tokens == ["New York", "is"]
-    padded = read_text("Ada \tP \t\nNew York\t P\t \n\n# \n! \t .\t\n#\tO\n")
-    assert padded[0] == Sentence(["Ada", "New York"], ["P", "P"])
-    assert padded[1] == Sentence(["!", "#"], [".", "O"])
+    padded = read_text("Ada \tP \t\nA B\t P\t \n\n# \n! \t .\t\n#\tO\n")
+    assert padded == [
+        Sentence(["Ada", "A B"], ["P"] * 2),
+        Sentence(["!", "#"], [*".O"]),
+    ]
     assert read_text("a\nb\n")[0].tags is None
     assert read_text("a b\n", tag_column=None)[0].tags is None
     assert read_text("# 1\tB\na\tI\n", comments=False)[0].tokens == ["# 1", "a"]
