@@ -263,10 +263,6 @@ def test_undecodable_lines(tmp_path, format):
     told = rf":{line}: byte \d+ .* utf-8: 0xe9; .* or pass encoding=.* 'cp1252'"
     with pytest.raises(CorpusError, match=told):
         list(read(path, format))
-    path.write_bytes(data.replace("\u00e9", "\x81").encode("latin-1"))
-    with pytest.raises(CorpusError, match=r": 0x81; .* or pass encoding=.* 'latin-1'"):
-        list(read(path, format, encoding="cp1252"))
-    path.write_bytes(data.encode("latin-1"))
     with pytest.warns(UserWarning, match="^1 malformed sentence left out; the first"):
         left = list(read(path, format, errors="skip"))
     assert [s.tokens for s in left] == [SMALL[0][0], SMALL[1][0]]
@@ -276,6 +272,9 @@ def test_undecodable_lines(tmp_path, format):
     with pytest.raises(CorpusError, match="cannot be read: .*check"):
         path.write_bytes(data.encode("utf-16")[:-1])
         list(read(path, format, encoding="utf-16"))
+    path.write_bytes(data.replace("\u00e9", "\x81").encode("latin-1"))
+    with pytest.raises(CorpusError, match=r": 0x81; .* or pass encoding=.* 'latin-1'"):
+        list(read(path, format, encoding="cp1252"))
 
 
 def test_a_damaged_gzip_file(tmp_path):

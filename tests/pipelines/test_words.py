@@ -97,7 +97,6 @@ def test_copies_are_read_from_the_folder_again(exported, tmp_path):
     shutil.copytree(exported, folder := tmp_path / "copied")
     kept = runtime.load(folder, threads=2)
     pickled = pickle.dumps(kept)
-    assert len(pickled) < 3000
     for found in (pickle.loads(pickled), deepcopy(kept)):
         assert list(found.annotate(TEXT)) == list(kept.annotate(TEXT))
         assert found.tagger.words is found.parts["names"].words is not kept.tagger.words
