@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 
@@ -159,8 +160,7 @@ class Words:
 
     def __reduce__(self):
         """Copies and pickles are read from the folder again: see `read_words`."""
-        from keras_tagging.runtime.onnx_file import read_words
-
+        read_words = resolve_name("keras_tagging.runtime.onnx_file:read_words")
         return read_words, (self._forms.path.parent.resolve(), self.files)
 
     def check(self, words: dict, session) -> None:
