@@ -20,7 +20,7 @@ _ODD = re.compile(
     "[\\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
     "\ud800-\udfff]"
 )
-_CHUNK_TAG = re.compile(r"O|[BI]|[BIESLU]-.+", re.DOTALL)
+_CHUNK_TAG = re.compile(r"O|[BI]|[BIESLUM]-.+", re.DOTALL)
 
 Location = tuple[str, int, int | None]  # split, sentence, token; counted from 1
 # The characters that the bytes 80 to BF become in Windows-1252 or Latin-1.
@@ -81,7 +81,7 @@ def scheme_of(corpus: Corpus) -> str | None:
     tags = {tag for sequence in sequences for tag in sequence}
     if not all(map(_CHUNK_TAG.fullmatch, tags)) or not any("-" in tag for tag in tags):
         return None
-    if any(tag[0] in "ESLU" for tag in tags):
+    if any(tag[0] in "ESLUM" for tag in tags):
         return "IOBES"
     is_iob1 = all(is_consistent(sequence, "iob1") for sequence in sequences)
     return "IOB1" if is_iob1 else "IOB2"

@@ -11,7 +11,7 @@ from keras_tagging.data.sentence import Sentence, as_sentences
 NO_CLASS = "O"
 NUMBER = "number"
 # the class of a slot is the last component of its name: B-fromloc.city_name
-_SLOT = re.compile(r"[BIESLU]-(?:.*\.)?([^.]+)")
+_SLOT = re.compile(r"[BIESLUM]-(?:.*\.)?([^.]+)")
 _NUMBER = re.compile(r"\d+([.,:/-]\d+)*")
 
 

@@ -36,6 +36,7 @@ from keras_tagging.data.lines import (
     source_name,
 )
 from keras_tagging.data.records import (
+    BLANK,
     CorpusError,
     Line,
     Malformed,
@@ -43,6 +44,7 @@ from keras_tagging.data.records import (
     is_blank,
     is_document_mark,
     left_out,
+    likely_encoding,
     message,
     split_blanks,
 )
@@ -59,6 +61,8 @@ FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
 # As Hugging Face's datasets and pandas write them.
 TABLES = (".arrow", ".parquet")
+#: the ends of the names of files with a row for each word
+OF_ROWS = (".conll", ".conll2003", ".iob", ".iob2", ".bio", ".bmes", ".bioes")
 TABLE_REMEDY = "read it with datasets or pandas, and pass that to data.from_dataset"
 # what the first row of a file begins with
 _BEGINNINGS = {
@@ -68,8 +72,11 @@ _BEGINNINGS = {
         r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
         r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
     ),
+    "jsonl": re.compile(
+        r'[ \t]*(\{[ \t]*("|\}|$)|\[[ \t]*(\][ \t]*$|[{\[][ \t]*["\]}]))'
+        r'|[ \t]*\["(\\.|[^"\\])*+",[ \t]*\{[ \t]*["}]'
+    ),
     "pos": re.compile(r"={5,}[ \t]*$|\[ [^ ](?=[^ /]*/[^ ])[^ ]* "),
-    "jsonl": re.compile(r'[ \t]*\{[ \t]*("|\}|$)'),
 }
 # and, of files without a header that are no treebank, what it is like
 _ROWS = {
@@ -99,12 +106,15 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     # A `#` line may be a comment, and is one in most formats: judge by the others.
     rows = [line for line in filled if not line.startswith("#")] or filled
     if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
-        remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
+        first = getattr(head[0], "object", None) or str(head[0]).encode()
+        remedy = "unpack it if it is an archive"
+        if (likely := likely_encoding(first)) != "cp1252":
+            remedy += f", or pass encoding={likely!r} if it is text"
         remedy = TABLE_REMEDY if name.lower().endswith(TABLES) else remedy
         raise CorpusError(f"{name}: this is binary data, not a corpus; {remedy}")
     if not rows:
         return default or "text"
-    first = rows[0]
+    first = rows[0] if rows[0].strip(BLANK) != "[" else " ".join(rows[:3])
     if re.match(r"[ \t]*(<\?xml|<!)", first):
         raise CorpusError(f"{name}: this is XML; convert it, or pass format='text'")
     for format, start in _BEGINNINGS.items():
@@ -147,21 +157,20 @@ def _recognise_blanks(
 ) -> str:
     """Tell columns between blanks, bare tokens and text apart.
 
-    Blocks of rows of equal width are columns. A file that could be text or columns is
-    an error, unless there is a default.
+    Blocks of rows of equal width are columns, and so is what its name says. A file that
+    could be text or columns is an error, unless there is a default.
     """
-    if len(rows) == 1:
-        return default or "text"
     width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
-    if count < 0.9 * len(rows):
+    if name.lower().removesuffix(".gz").endswith(OF_ROWS):
+        has_blocks, is_bare = True, width == 1 and count == len(rows)
+    elif len(rows) == 1 or count < 0.9 * len(rows):
         return default or "text"
-    has_blocks = any(
-        before and line and not after
-        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
-    )
+    else:
+        before_blank = zip(lines, lines[1:], lines[2:], strict=False)
+        has_blocks = any(a and b and not c for a, b, c in before_blank)
+        is_bare = width == 1
     if has_blocks:
-        is_bare = width == 1 and not other_separator(rows)
-        return "tokens" if is_bare else "conll"
+        return "tokens" if is_bare and not other_separator(rows) else "conll"
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"

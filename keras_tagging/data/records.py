@@ -10,6 +10,7 @@ Lines are split at ASCII blanks and tabs only, so a token may contain any other 
 space (a non-breaking space, a zero-width space, U+2028).
 """
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -20,6 +21,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
 
 BLANK = " \t"
+BOMS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 MARK = "-DOCSTART-"
 _PART = re.compile("[^ \t]+")
 
@@ -128,9 +130,23 @@ def left_out(count: int) -> str:
 def unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
     if isinstance(error, Malformed):
         return error
-    what = f"byte {error.start + 1} of the line is not {error.encoding}"
-    remedy = "pass encoding= with the file's own, such as 'latin-1'"
-    return Malformed(number, what, f"convert the file, or {remedy}")
+    data, place, encoding = error.object, error.start, error.encoding
+    what = f"byte {place + 1} of the line is not {encoding}: 0x{data[place]:02x}"
+    remedy = "convert the file, or pass encoding= with its own, such as "
+    return Malformed(number, what, remedy + repr(likely_encoding(data, encoding)))
+
+
+def likely_encoding(data: bytes, tried: str = "utf-8") -> str:
+    """The encoding to try for bytes that are not in another one.
+
+    Windows' quotes and dashes are control characters in Latin-1, where nothing is wrong
+    with them: so that one is the last to try.
+    """
+    if data.startswith(BOMS):
+        return "utf-16"
+    if b"\0" in data:
+        return "utf-16-le"
+    return "cp1252" if tried == "utf-8" else "latin-1"
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

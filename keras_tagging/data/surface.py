@@ -113,8 +113,8 @@ def spaced(tokens: Sequence[str]) -> Surface:
     return Surface(" ".join(tokens), spans, [1] * len(tokens))
 
 
-# BILOU's names for the end and single tags; conlleval knows neither.
-_BILOU = {"L": "E", "U": "S"}
+# BILOU's names for the end and single tags, and BMES' for I; conlleval knows none.
+_BILOU = {"L": "E", "U": "S", "M": "I"}
 
 
 def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:

@@ -14,11 +14,13 @@ scheme    a chunk of type X
 ========= ==========================================================================
 `"iob2"`  `B-X I-X I-X`: it begins with B
 `"iob1"`  `I-X I-X I-X`; it begins with B only directly after a chunk of its type
-`"iobes"` `B-X I-X E-X`, and `S-X` if it is one token; BILOU writes L for E, U for S
+`"iobes"` `B-X I-X E-X`, and `S-X` if it is one token; BILOU writes L for E, U for S,
+          BMES M for I
 ========= ==========================================================================
 """
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -132,6 +134,7 @@ def chunk_scores(
         if inventory <= {"O"}:
             inventory = {tag for _, tags in pairs for tag in tags}
         scheme = "iob" if looks_like_chunks(inventory) else "bare"
+        warn_of_odd_names(inventory)
 
     in_gold, in_predicted, in_both = Counter(), Counter(), Counter()
     tokens = correct_tokens = 0
@@ -162,12 +165,38 @@ def looks_like_chunks(tags: Iterable[str]) -> bool:
 
     Args:
         tags: the tag inventory, or any sample of tags. The prefixes are those of
-            IOB, IOBES and BILOU.
+            IOB, IOBES, BILOU and BMES.
     """
     inventory = set(tags) - {"O"}
-    return all(re.match("[BIESLU]-.", tag) for tag in inventory) and any(
+    return all(re.match("[BIESLUM]-.", tag) for tag in inventory) and any(
         tag[0] in "BI" for tag in inventory
     )
+
+
+# How tags of chunks are also written, if all are written so; and what they should be
+_ODD = {
+    "([BIESLUM])_(.+)": r"\1-\2",
+    "(.+)[-_]([BIESLUM])": r"\2-\1",
+    "([bieslum])-(.+)": r"\1-\2",
+}
+
+
+def warn_of_odd_names(tags: Iterable[str], stacklevel: int = 2) -> None:
+    """Warn of tags that are evidently those of chunks, but not written as `B-X`.
+
+    Args:
+        tags: the whole inventory: B_X alone may be a part of speech.
+        stacklevel: that of the line to blame.
+    """
+    inventory = set(tags)
+    names = sorted(inventory - {"O", "o"})
+    for pattern, written in _ODD.items() if len(names) < len(inventory) else ():
+        if all(re.fullmatch(pattern, name) for name in names):
+            right = {re.sub(pattern, written, name)[:40]: name[:40] for name in names}
+            if begun := min((x for x in right if x[0] in "Bb"), default=None):
+                what = f"{right[begun]!r} and the others are not read as tags of chunks"
+                what += f": write {'B' + begun[1:]!r}, and 'O'"
+                warnings.warn(what, stacklevel=stacklevel + 1)
 
 
 def _as_singles(tags: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from keras_tagging import training
 from keras_tagging.data.named_columns import with_targets
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.layers.loop import right_padded
@@ -69,6 +69,21 @@ def of_any_shape(function):
     return call
 
 
+def _of_arrays(name: str, instead: str):
+    """The method of Keras of this name, which takes no sentences, but arrays."""
+
+    def method(self, *arguments, **options):
+        x = arguments[0] if arguments else options.get("x")
+        for _ in range(2):
+            x = x[0] if isinstance(x, list | tuple) and x else x
+        if isinstance(x, str | Sentence):
+            what = f"{name} takes arrays of ids, and no sentences"
+            raise ValueError(f"{what}: call model.{instead}")
+        return getattr(super(SentenceCalls, self), name)(*arguments, **options)
+
+    return method
+
+
 class SentenceCalls(keras.Model, Predictor):
     """A model whose `evaluate` and `predict` take sentences.
 
@@ -78,6 +93,11 @@ class SentenceCalls(keras.Model, Predictor):
     """
 
     counting_options = ()
+
+    __call__ = _of_arrays("__call__", "predict(sentences)")
+    train_on_batch = _of_arrays("train_on_batch", "fit(sentences, epochs=1)")
+    test_on_batch = _of_arrays("test_on_batch", "evaluate(sentences)")
+    predict_on_batch = _of_arrays("predict_on_batch", "predict(sentences)")
 
     @property
     def length_multiple(self) -> int:
@@ -107,13 +127,7 @@ class SentenceCalls(keras.Model, Predictor):
         return self.predict_function
 
     def evaluate(
-        self,
-        x,
-        y=None,
-        batch_size=None,
-        verbose="auto",
-        return_dict=False,
-        **options,
+        self, x, y=None, batch_size=None, verbose="auto", return_dict=False, **options
     ):
         """Evaluate the model on annotated sentences.
 

@@ -5,6 +5,7 @@ from collections import UserDict
 from dataclasses import asdict
 from pathlib import Path
 
+import keras
 import numpy as np
 from keras import ops
 
@@ -25,6 +26,11 @@ from keras_tagging.models.given_vectors import (
 )
 from keras_tagging.models.shrinking import shrunk
 from keras_tagging.utils import limits
+
+CROSS_ENTROPY = keras.losses.SparseCategoricalCrossentropy
+CROSS_ENTROPY |= keras.losses.CategoricalCrossentropy
+#: names of the model's own loss and metrics, as Keras has them
+OWN = ("sparse_categorical_crossentropy", "accuracy", "acc")
 
 
 class SentenceModel(TrainedOnSentences):
@@ -124,6 +130,29 @@ class SentenceModel(TrainedOnSentences):
         ``{**super().objectives(), "weighted_metrics": []}``.
         """
         return training.compile_arguments(self.settings.optimizer)
+
+    def compile(self, optimizer="rmsprop", loss=None, *arguments, **options):
+        """Keras' `compile`; cross-entropy and accuracy by name are the model's own.
+
+        Those of Keras count padding, and cannot take tags outside of the inventory.
+
+        Raises:
+            ValueError: for another name, or a cross-entropy of Keras.
+        """
+        measures = [options.get("metrics") or [], options.get("weighted_metrics") or []]
+        for given in [loss, *keras.tree.flatten(measures)]:
+            if isinstance(given, str | CROSS_ENTROPY) and given not in OWN:
+                what = f"{getattr(given, 'name', given)!r} would count padding"
+                raise ValueError(f"{what}: leave it out, or give {' or '.join(OWN)}")
+        own = self.objectives()
+        loss = own["loss"] if isinstance(loss, str) else loss
+        if any(isinstance(x, str) for x in keras.tree.flatten(measures)):
+            options["metrics"], options["weighted_metrics"] = (
+                [x for x in keras.tree.flatten(some) if not isinstance(x, str)]
+                for some in measures
+            )
+            options["weighted_metrics"] += own["weighted_metrics"] or []
+        super().compile(optimizer, loss, *arguments, **options)
 
     @property
     def default_monitor(self) -> str:
@@ -332,7 +361,9 @@ class SentenceModel(TrainedOnSentences):
             ValueError: if they are anything else.
         """
         checks.check_compile_config(config)
-        super().compile_from_config(config)
+        super().compile(**keras.saving.deserialize_keras_object(config))
+        if self.built:
+            self.optimizer.build(self.trainable_variables)
 
     def save(self, filepath, overwrite=True, **kwargs):
         """Write a `.keras` file atomically, and its metadata as JSON beside it.

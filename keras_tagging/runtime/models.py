@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -39,6 +40,21 @@ class Evaluated:
     lower_is_better: tuple[str, ...] = ()
     #: the columns of labels that it learnt
     column_names: tuple[str | None, ...] = ()
+
+    def __reduce__(self):
+        """Copies and pickles are read from the file again, with the checks of `load`.
+
+        Raises:
+            TypeError: if the model is of no file that is there.
+        """
+        from keras_tagging.runtime.onnx_file import read_again
+
+        path, sha256 = Path(self.session.path), getattr(self.session, "sha256", None)
+        if sha256 is None or not path.is_file():
+            what = f"{path}: the model cannot be copied, as it is of no ONNX file there"
+            raise TypeError(f"{what}: export it to a file, and load that")
+        words = getattr(self, "words", None)
+        return read_again, (path.resolve(), sha256, self._threads, words)
 
     def evaluate(self, x, y=None, *, return_dict=False, **options):
         """Evaluate the model on annotated sentences.

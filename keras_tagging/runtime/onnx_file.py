@@ -76,6 +76,16 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
     return model
 
 
+def read_again(path: Path, sha256: str, threads: int, words):
+    """The model of a pickle: see `read`.
+
+    Raises:
+        ValueError: if the file is gone, or another one, too.
+    """
+    content = listed_bytes(path, {"sha256": sha256})
+    return read(path, content, threads=threads, words=words)
+
+
 def forms_session(path: Path, content: bytes):
     """The session of `words.onnx`, whose inputs and outputs are strings `(tokens,)`."""
 

@@ -1,6 +1,7 @@
 """Sessions of ONNX Runtime with its extensions; their errors are lines with a path."""
 
 import ctypes
+import hashlib
 import os
 from functools import cache
 from importlib.util import find_spec
@@ -40,6 +41,7 @@ class Session(onnxruntime.InferenceSession):
     has_all = True
 
     def __init__(self, path: Path, content: bytes):
+        self.sha256 = hashlib.sha256(content).hexdigest()
         self.path, options, self._calls = path, session_options(), count(1)
         # no other format, whatever the bytes look like
         options.add_session_config_entry("session.load_model_format", "ONNX")

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 
@@ -156,6 +157,11 @@ class Words:
         # the row of ids of each token that has been looked up, as bytes of int32
         self._seen: dict[str, bytes] = {}
         self._characters, self._lock = 0, threading.Lock()
+
+    def __reduce__(self):
+        """Copies and pickles are read from the folder again: see `read_words`."""
+        read_words = resolve_name("keras_tagging.runtime.onnx_file:read_words")
+        return read_words, (self._forms.path.parent.resolve(), self.files)
 
     def check(self, words: dict, session) -> None:
         """Refuses a file that reads what is not there; of another, learns what it asks.

@@ -384,21 +384,53 @@ def read_binary(
 ) -> None:
     """Read word2vec's binary.
 
+    A word ends at a blank, and may hold others, which gensim writes but cannot read:
+    see `_rest_of_word`.
+
     Arguments and errors are those of `read_text`.
     """
     count, dimension = sizes
     size = 4 * dimension
     stream.until(b"\n")
     for _ in range(min(count, limit or count)):
-        name = stream.until(b" ").lstrip(b"\n")
+        name, row = stream.until(b" ").lstrip(b"\n"), stream.take(size)
+        if more := _rest_of_word(row, stream):
+            name += b" " + row[: more - 1]
+            row = row[more:] + stream.take(more)
         if (word := selection.take(name)) is not None:
-            selection.add(word, np.frombuffer(stream.take(size), "<f4"))
-        else:
-            stream.skip(size)
+            selection.add(word, np.frombuffer(row, "<f4"))
     if limit is None and stream.head(_SAMPLE).strip():
         what = f"continues after the {count} vectors that its first line announces"
         remedy = f"download it again, or give limit={count} to read only these"
         raise ValueError(f"{stream.path}: {what}: {remedy}")
+
+
+#: a word behind its first blank
+_REST = re.compile(rb"(?:[^\0-\x20\x7f]{0,99}+ ){1,20}")
+_FAR = 24  # powers of 2
+
+
+def _rest_of_word(row: bytes, stream: Stream) -> int:
+    """How many of the bytes behind the first blank belong to the word, with a blank.
+
+    Nothing marks its last blank. But characters, or the ends and beginnings of values,
+    read as values, are very large or very small: the row begins where none is.
+    """
+    if (text := _REST.match(row)) is None:
+        return 0
+    places = [i for i, sign in enumerate(text[0], 1) if sign == ord(" ")]
+    more = stream.head(places[-1])
+    sizes = {0: _furthest(row)}
+    sizes |= {i: _furthest(row[i:] + more[:i]) for i in places if i <= len(more)}
+    best = min(sizes, key=sizes.get)
+    return best if sizes[best] + _FAR < sizes[0] else 0
+
+
+def _furthest(row: bytes) -> float:
+    """By how many powers of 2 a value differs from 1 or -1, at most."""
+    values = np.abs(np.frombuffer(row, "<f4").astype(float))
+    powers = np.abs(np.log2(values[values != 0]))
+    return np.nan_to_num(powers, nan=np.inf).max(initial=0)
 
 
 def read_fasttext(

@@ -17,6 +17,7 @@ CONLL = "a\tD\nb\tN\n\nc\tV\n\nd\tV\n"
 MALFORMED = [
     ("conll", CONLL + "\ne\n", 8, "1 columns where", 3),
     ("conll", CONLL.replace("c\t", "c\tc\t"), 4, "3 columns", 2),
+    ("conll", "a\tD\t\n" * 50 + "\nb\tN\tx\n", 52, "3 columns where the file has 2", 1),
     ("conll", "a\tD\n# x\ty\tz\n", 2, "3 columns where", 0),
     ("conll", "a D\nb N\n\n# N\nc V\n# I N\n", 6, "3 columns", 1),
     ("conll", CONLL + "\n\tV\n", 8, "column 1 (token_column) is", 3),
@@ -34,6 +35,10 @@ MALFORMED = [
     ("ctf", "1 |S0 1:1 |# a |S2 1:1 |# N\n2 |S0 1:1 |# a\n", 2, "no field S2 or L", 1),
     ("ctf", "1 |CW 1:1 |L 3:1\n", 1, "'1:1' has no comment", 0),
     ("jsonl", '{"tokens": []}\n{"tokens": ["a"\n', 2, "not JSON", 1),
+    ("jsonl", '[{"tokens": []},\n\n{"tokens": [\nb]}]', 4, "value at 'b]}'", 1),
+    ("jsonl", '\n[{"tokens": []},\n{"tokens": []}', 3, "not end; write", 2),
+    ("jsonl", '[{"tokens": []},,\n{"tokens": []}]', 1, "not JSON: Expecting value", 2),
+    ("jsonl", '[{"tokens": []},\n "caf\xe9", {"tokens": []}]', 2, "no list of str", 2),
     ("jsonl", '{"tags": []}\n', 1, "no list of strings", 0),
     ("jsonl", '{"tokens": ["a"], "tags": [[]]}\n', 1, "'tags' is none", 0),
     ("jsonl", '{"tokens": ["a"], "tags": []}\n', 1, "1 tokens but 0", 0),
@@ -82,7 +87,12 @@ def test_conll_columns():
     )
     assert sentence == Sentence(["a", "b"], ["D", "N"])
     [sentence] = read_text("New York\tN\n is\tV\n")
-    assert sentence.tokens == ["New York", " is"]
+    assert sentence.tokens == ["New York", "is"]
+    padded = read_text("Ada \tP \t\nA B\t P\t \n\n# \n! \t .\t\n#\tO\n")
+    assert padded == [
+        Sentence(["Ada", "A B"], ["P"] * 2),
+        Sentence(["!", "#"], [*".O"]),
+    ]
     assert read_text("a\nb\n")[0].tags is None
     assert read_text("a b\n", tag_column=None)[0].tags is None
     assert read_text("# 1\tB\na\tI\n", comments=False)[0].tokens == ["# 1", "a"]
@@ -155,3 +165,9 @@ def test_json_fields():
     [sentence] = read_text(line, "jsonl", token_field="words", tag_field="ner")
     assert sentence == Sentence(["a", "b"], ["0", "1"], {"head": ["2", "0"]})
     assert read_text('{"tokens": ["a"], "tags": null}', "jsonl")[0].tags is None
+    array = '[{"tokens": ["a"]},\n{"tokens": ["\xe9, [{"]},\n {"tokens": ["b"]}]'
+    bad, skipped = io.BytesIO(array.encode("latin-1")), []
+    found = read(bad, errors="skip", skipped=skipped)
+    assert [s.tokens for s in found] == [["a"], ["b"]] and ":2: byte 14" in skipped[0]
+    with pytest.raises(CorpusError, match=":2: text outside of the array; write"):
+        read_text('[{"tokens": ["a"]}]\n{"tokens": []}', "jsonl")

@@ -156,6 +156,11 @@ PRODIGY = {
     "spans": [{"start": 0, "end": 8, "label": "X", "token_start": 0}],
     "answer": "accept",
 }
+NYC = {"start_offset": 0, "end_offset": 3, "label": "L"}
+SKIPPED = {"result": [], "was_cancelled": True}
+SPAN = {"start": 0, "end": 3, "text": "NYC", "labels": ["L"]}
+STUDIO = [{"type": "relation"}, {"type": "labels", "value": SPAN}]
+STUDIO = {"data": {"u": 3, "x": "NYC2"}, "annotations": [SKIPPED, {"result": STUDIO}]}
 TEXTS = {
     "prodigy": (PRODIGY, ["Ada", "errs", "."], ["B-X", "I-X", "O"]),
     "doccano": (
@@ -163,14 +168,11 @@ TEXTS = {
         ["In", "the", "-", "U", ".", "S", ".", "\u00e9"],
         ["B-P", "O", "O", "B-LOC", "I-LOC", "I-LOC", "I-LOC", "O"],
     ),
-    "offsets": (
-        {
-            "text": "NYC2",
-            "entities": [{"start_offset": 0, "end_offset": 3, "label": "L"}],
-        },
-        ["NYC", "2"],
-        ["B-L", "O"],
-    ),
+    "offsets": ({"text": "NYC2", "entities": [NYC]}, ["NYC", "2"], ["B-L", "O"]),
+    "doccano's": ({"text": "NYC2", "annotations": [NYC]}, ["NYC", "2"], ["B-L", "O"]),
+    "label studio": (STUDIO, ["NYC", "2"], ["B-L", "O"]),
+    "label studio, not yet": ({"data": {"text": "a"}, "annotations": []}, ["a"], None),
+    "spacy 2": (["a[", {"entities": [[0, 1, "X"]]}], ["a", "["], ["B-X", "O"]),
     "none": ({"text": "a b", "spans": []}, ["a", "b"], ["O", "O"]),
     "text": ({"text": "a b"}, ["a", "b"], None),
 }
@@ -179,6 +181,9 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_spans_of_characters(name):
     given, tokens, tags = TEXTS[name]
+    for indent in (None, 1):
+        array = io.StringIO(json.dumps([given, given], indent=indent))
+        assert [(s.tokens, s.tags) for s in read(array)] == [(tokens, tags)] * 2
     [found] = read(io.StringIO(json.dumps(given)))
     assert (found.tokens, found.tags) == (tokens, tags)
     assert from_dataset([given]) == [found]
@@ -186,6 +191,7 @@ def test_spans_of_characters(name):
 
 def test_what_was_rejected_is_left_out():
     lines = [PRODIGY | {"answer": answer} for answer in ("ignore", "accept", "reject")]
+    lines.append({"data": {"text": "a"}, "annotations": [SKIPPED]})
     text = "\n".join(map(json.dumps, lines))
     assert len([*read(io.StringIO(text))]) == 1 == len(from_dataset(lines))
 
@@ -198,6 +204,10 @@ def test_what_was_rejected_is_left_out():
         ({"spans": [[0, 99, "X"]]}, "is no span of the text; give start, end and l"),
         ({"spans": [{"start": 0}]}, "is no span of the text"),
         ({"spans": [[0.0, 3, "X"]]}, "is no span of the text"),
+        ({"spans": [SPAN]}, "the span is 'NYC', but 'Ada' is there"),
+        ({"data": {}, "annotations": [{"result": []}] * 2}, "task are several"),
+        ({"data": {}, "annotations": [{"x": 1}]}, "no list of results"),
+        ({"tokens": None, "paragraphs": []}, "the training JSON of spaCy 2; python"),
         ({"tokens": PRODIGY["tokens"][::-1]}, "or not in their order"),
         ({"tokens": [{"text": "a"}]}, "tokens without text, start and end"),
         ({"tokens": [{"words": [{}]}]}, "a token without words that have a text"),

@@ -81,7 +81,7 @@ def test_a_byte_order_mark_is_part_of_no_word(pieces):
 def test_what_is_not_text_is_refused_with_its_line(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"a\n\xff\xfe\n")
-    with pytest.raises(CorpusError, match=r"text:2: byte 1 of the line is not utf-8; "):
+    with pytest.raises(CorpusError, match="text:2: byte 1 .* is not utf-8: 0xff; "):
         list(text_lines(path))
     with pytest.raises(ValueError, match="not known"):
         list(text_lines(path, "nothing"))

@@ -205,6 +205,14 @@ def test_further_formats_recognised(tmp_path, content):
     assert detect_format(path) == CONTENT[content]
 
 
+def test_a_name_tells_that_rows_are_columns(tmp_path):
+    path = tmp_path / "x.IOB.gz"
+    for content in ("Ada B-P\nis here O\n! O\n", "Ada\nis O\n", "Ada B-P\n", "Ada\n"):
+        path.write_bytes(gzip.compress(content.encode()))
+        expected = "tokens" if content == "Ada\n" else "conll"
+        assert detect_format(path, default="text") == expected
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -222,16 +230,17 @@ def test_formats_not_recognised(tmp_path, content, message):
 
 
 BINARY = {
-    "archive": gzip.compress(b"train-1.conll".ljust(512, b"\0") * 50),
-    "x.conll": "a\tD\nb\tN\n".encode("utf-16"),
+    "archive": (gzip.compress(b"train-1.conll".ljust(512, b"\0") * 50), ""),
+    "x.conll": ("a\tD\nb\tN\n".encode("utf-16"), ".*encoding='utf-16' if"),
+    "y.conll": ("a\tD\nb\tN\n".encode("utf-16-le"), ".*encoding='utf-16-le' if"),
 }
 
 
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_data_is_told(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(BINARY[name])
-    with pytest.raises(CorpusError, match=f"{name}: this is binary data.*; unpack it"):
+    path, (data, told) = tmp_path / name, BINARY[name]
+    path.write_bytes(data)
+    with pytest.raises(CorpusError, match=f"{name}: this is binary.*; unpack it{told}"):
         detect_format(path)
 
 
@@ -251,9 +260,8 @@ def test_undecodable_lines(tmp_path, format):
     data = RENDER[format]([SMALL[0], bad, SMALL[1]])
     line = data[: data.index("\u00e9")].count("\n") + 1
     path.write_bytes(data.encode("latin-1"))
-    with pytest.raises(
-        CorpusError, match=rf":{line}: byte \d+ .* utf-8; .* or pass encoding="
-    ):
+    told = rf":{line}: byte \d+ .* utf-8: 0xe9; .* or pass encoding=.* 'cp1252'"
+    with pytest.raises(CorpusError, match=told):
         list(read(path, format))
     with pytest.warns(UserWarning, match="^1 malformed sentence left out; the first"):
         left = list(read(path, format, errors="skip"))
@@ -264,6 +272,9 @@ def test_undecodable_lines(tmp_path, format):
     with pytest.raises(CorpusError, match="cannot be read: .*check"):
         path.write_bytes(data.encode("utf-16")[:-1])
         list(read(path, format, encoding="utf-16"))
+    path.write_bytes(data.replace("\u00e9", "\x81").encode("latin-1"))
+    with pytest.raises(CorpusError, match=r": 0x81; .* or pass encoding=.* 'latin-1'"):
+        list(read(path, format, encoding="cp1252"))
 
 
 def test_a_damaged_gzip_file(tmp_path):

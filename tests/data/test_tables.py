@@ -101,12 +101,16 @@ def test_blank_lines_end_sentences_that_have_no_column():
         ("word,tag\n,X\n", ":2: an empty cell in the column 'word'; fill it"),
         ('word,tag\n"a,X\nb",X\n', ":2: a cell in quotes does not end.*quotes=False"),
         ("word,tag,tag\n", ":1: two columns are called 'tag'; rename one"),
+        ("text,tag\nAda errs,P O\n\nB,P\n", ":2: 'Ada errs' in 'text' is no word; "),
         ("\nLaura,B-PER\n", ":2: name the column of each token, token=.*separator=','"),
     ],
 )
 def test_tables_that_cannot_be(text, message):
     with pytest.raises(CorpusError, match=message):
         found(text, format="csv")
+    rows = found('word , tag\n "New York",B-L  \n\nAda, B-P\n"a b", O\n')
+    assert [s.tokens for s in rows] == [["New York"], ["Ada", "a b"]]
+    assert [s.tags for s in rows] == [["B-L"], ["B-P", "O"]]
 
 
 def test_a_table_is_recognised_by_its_name_or_header(tmp_path):

@@ -2,11 +2,13 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 
 from keras_tagging.metrics import (
     CHUNK_SCHEMES,
     allowed_transitions,
+    chunk_scores,
     chunks,
     is_consistent,
     nearest_scheme,
@@ -64,15 +66,22 @@ def test_allowed_transitions(scheme):
     assert start.dtype == between.dtype == end.dtype == bool
 
 
-def test_bilou_is_iobes():
-    bilou, iobes = (
+@pytest.mark.parametrize("others", ["BILU", "BMES"])
+def test_other_prefixes_of_iobes(others):
+    theirs, iobes = (
         ["O", *(f"{p}-{kind}" for p in prefixes for kind in TYPES)]
-        for prefixes in ("BILU", "BIES")
+        for prefixes in (others, "BIES")
     )
-    for one, other in zip(
-        allowed_transitions(bilou), allowed_transitions(iobes), strict=True
-    ):
-        assert (one == other).all()
+    assert all(map(np.array_equal, *map(allowed_transitions, (theirs, iobes))))
+    assert chunks([f"{prefix}-X" for prefix in others]) == [("X", 0, 3), ("X", 3, 4)]
+
+
+@pytest.mark.parametrize("tags", ["O B_X I_X S_Y", "O X-B X-Y-I X-Y-B", "o b-X i-X"])
+def test_odd_tags_of_chunks_are_told(tags):
+    with pytest.warns(UserWarning, match="not read as tags of chunks: write 'B-X'"):
+        chunk_scores([tags.split()], [tags.split()])
+    for others in ("B_X I_X", "O B_X N", "O S_X NN_S", "O X-B I-X", "O"):
+        chunk_scores([others.split()], [others.split()])  # a warning is an error
 
 
 @pytest.mark.parametrize(
@@ -85,11 +94,8 @@ def test_bilou_is_iobes():
     ],
 )
 def test_scheme_by_the_names(tags, scheme):
-    tags = tags.split()
-    for one, other in zip(
-        allowed_transitions(tags), allowed_transitions(tags, scheme), strict=True
-    ):
-        assert (one == other).all()
+    told = allowed_transitions(tags.split()), allowed_transitions(tags.split(), scheme)
+    assert all(map(np.array_equal, *told))
 
 
 @pytest.mark.parametrize("tags", ["N V D", "O X Y", "O I-X E-X", "O", "O S-X"])

@@ -1,5 +1,6 @@
 """`evaluate` and `predict` take Keras' keywords."""
 
+import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences
@@ -89,3 +90,23 @@ def test_one_graph_serves_batches_of_all_shapes(network, train_sentences):
     model.compile(run_eagerly=True)
     model.predict(train_sentences[:2])
     assert len(traced) == 2 and model.predict_function is not None
+
+
+def test_loss_and_accuracy_by_name_are_the_models_own(train_sentences):
+    told = []
+    named = {"loss": "sparse_categorical_crossentropy", "metrics": ["acc"]}
+    for options in ({}, named):
+        model = keras_tagging.build("bigru", **TINY)
+        model.compile("sgd", **options)
+        told.append(model.fit(train_sentences, epochs=1, verbose=0).history)
+    assert told[0] == told[1] and "accuracy" in told[0]
+    for refused in ("mse", keras.losses.SparseCategoricalCrossentropy()):
+        with pytest.raises(ValueError, match="would count padding: leave it out, or"):
+            model.compile("sgd", refused)
+
+
+def test_calls_for_arrays_say_what_is_for_sentences(tagger, train_sentences):
+    for given in ([["a"]], ["a"], train_sentences, train_sentences[0]):
+        for name in ("__call__", "train_on_batch", "test_on_batch"):
+            with pytest.raises(ValueError, match=f"^{name} takes arrays.*: call model"):
+                getattr(tagger, name)(given)

@@ -155,6 +155,8 @@ def test_inconsistent_training_tags_are_told():
         model = adapted(sentences)
     assert model.chunk_scheme is None and len(found) == 1
     assert adapted(sentences, constrained=True).chunk_scheme == "iob2"
+    with pytest.warns(UserWarning, match="'B_X' and the others are not read as tags"):
+        adapted([Sentence(["a", "b"], ["B_X", "O"])], constrained=False)
     assert adapted(sentences, constrained=False).chunk_scheme is None
 
 

@@ -1,7 +1,9 @@
 """Words of the ONNX files of a pipeline: held once, and looked up in Python."""
 
 import json
+import pickle
 import shutil
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -89,6 +91,22 @@ def test_onnx_files_answer_as_those_that_are_alone(models, exported, tmp_path):
         *(f"names-{name}" for name in names),
         *(f"tagger-{name}" for name in ("cluster", "vector", "word")),
     ][1:]
+
+
+def test_copies_are_read_from_the_folder_again(exported, tmp_path):
+    shutil.copytree(exported, folder := tmp_path / "copied")
+    kept = runtime.load(folder, threads=2)
+    pickled = pickle.dumps(kept)
+    for found in (pickle.loads(pickled), deepcopy(kept)):
+        assert list(found.annotate(TEXT)) == list(kept.annotate(TEXT))
+        assert found.tagger.words is found.parts["names"].words is not kept.tagger.words
+        assert found.tagger._threads == 2 and found.metadata == kept.metadata
+    shutil.copy(folder / "names.onnx", folder / "tagger.onnx")
+    with pytest.raises(ValueError, match="tagger.onnx: is not the file that was saved"):
+        pickle.loads(pickled)
+    (folder / "tagger.onnx").unlink()
+    with pytest.raises(TypeError, match="tagger.onnx: the model cannot be copied, as"):
+        pickle.dumps(kept.tagger)
 
 
 def test_a_file_finds_the_words_beside_it(exported, tmp_path):

@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 
 from keras_tagging.data.formats.brackets import Notation, category_at
 from keras_tagging.data.records import (
+    BLANK,
     MARK,
     Line,
     Malformed,
@@ -50,8 +50,9 @@ def conll(
     is `-DOCSTART-`; they are not rows.
 
     Args:
-        separator: the string between columns; by default a tab if most of the first
-            rows have one, else any run of blanks and tabs.
+        separator: the string between columns, beside which blanks do not count, nor
+            does one at the end of each row; by default a tab if most of the first rows
+            have one, else any run of blanks and tabs.
         token_column: index of the word; negative indices count from the right. Of three
             columns whose first has the positions of words, it is 1.
         tag_column: index of the tag. None, or the token's column: no tags.
@@ -66,9 +67,17 @@ def conll(
     is_given = separator is not None
     if separator is None and 2 * sum("\t" in row for row in rows) > len(rows):
         separator = "\t"
-    most, split = limits.COLUMNS, split_blanks
-    if separator:
-        split = partial(str.split, sep=separator, maxsplit=most)
+    most = width = limits.COLUMNS
+
+    def cells_of(line: str) -> list[str]:
+        cells = line.split(separator, most)
+        if " " in line:
+            cells = [cell.strip(BLANK) for cell in cells]
+        while len(cells) > width and not cells[-1]:
+            cells.pop()
+        return cells
+
+    split = cells_of if separator else split_blanks
     # The usual width of the first rows, so that one bad row does not decide it.
     [(width, _)] = Counter(len(split(row)) for row in rows).most_common(1) or [(0, 0)]
     columns = columns or {}
@@ -78,6 +87,8 @@ def conll(
     if sentence_column is not None:
         indices["sentence_column"] = sentence_column
     cells = [cells for cells in map(split, rows) if len(cells) == width]
+    while width > 1 and not any(row[width - 1] for row in cells):
+        width -= 1  # separators at the ends of rows
     if width:
         _check_indices(indices, width)
         if width == 3 and are_positions([row[token_column] for row in cells]):
@@ -103,7 +114,8 @@ def conll(
         cells = split(line)
         if not separator:
             return not inside and len(cells) != width
-        titled, single = re.match(r"#+ ", cells[0]), len(cells) == 1 < width
+        single = len(cells) == 1 < width
+        titled = re.match(r"#+ ", line if single else cells[0])
         return bool(titled and single) if inside else bool(titled or single)
 
     def parse(block: list[Line]) -> Sentence | None:
@@ -200,6 +212,7 @@ def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
             or (position == 0 and re.match("#+ ", line))  # a comment
             or is_document_mark(row[0])
             or (len(row) == 1 and split_blanks(line) != [line])
+            or any(cell != cell.strip(BLANK) for cell in row)
             or (position == 0 and is_first and line.startswith("\ufeff"))
         )
         if not all(row) or "\n" in line or line.count("\t") >= len(row) or is_taken_for:

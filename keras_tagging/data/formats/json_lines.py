@@ -1,4 +1,4 @@
-"""Sentences as JSON lines: our own, objects of annotation tools, and pairs of files."""
+"""Sentences as JSON: our own, objects of annotation tools, and pairs of files."""
 
 import json
 import re
@@ -13,9 +13,11 @@ from keras_tagging.data.lines import numbered_lines, source_name
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
+    BLANK,
     CorpusError,
     Line,
     Malformed,
+    Record,
     check_count,
     is_blank,
     message,
@@ -37,9 +39,11 @@ def jsonl(
     """One JSON object a line, such as `{"tokens": [...], "tags": [...]}`.
 
     Further lists of strings or integers become columns and need one value a token;
-    other values are ignored. An empty line is an empty sentence. Objects of `annotate
-    --output jsonl`, and those of Prodigy and doccano, which mark spans of characters,
-    are read too: see `data.formats.json_lines.flat_fields`.
+    other values are ignored. An empty line is an empty sentence. A file that begins
+    with a bracket is one array of such objects, on lines as they come. Objects of
+    `annotate --output jsonl`, and those of Prodigy, doccano, Label Studio and spaCy 2,
+    which mark spans of characters, are read too: see
+    `data.formats.json_lines.flat_fields`.
 
     Args:
         token_field, tag_field: the names of the two lists; tags may be absent.
@@ -49,16 +53,19 @@ def jsonl(
         return isinstance(values, list) and all(type(v) in (str, int) for v in values)
 
     def parse(record: list[Line]) -> Sentence | None:
-        [(number, line)] = record
+        number, line = record[0][0], "\n".join(line for _, line in record)
         if is_blank(line):
             return Sentence([], [])
         shape = f'{{"{token_field}": [...], "{tag_field}": [...]}}'
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError) as error:  # Python's own limits, too
-            what = f"not JSON: {error}".partition(";")[0]
+            what = f"not JSON: {getattr(error, 'msg', error)}".partition(";")[0]
+            if row := getattr(error, "lineno", 0):
+                number = record[row - 1][0]
+                what += f" at {line[error.pos :][:20]!r}"
             raise Malformed(number, what, f"write one object a line, {shape}") from None
-        if isinstance(fields, dict) and token_field == "tokens":
+        if isinstance(fields, dict | list) and token_field == "tokens":
             fields = flat_fields(number, fields)
             if fields is None:
                 return None
@@ -79,11 +86,56 @@ def jsonl(
         words = lists.pop(token_field)
         return sentence_of(words, lists.pop(tag_field, None), lists)
 
-    return parse_each(([line] for line in lines), parse)
+    def records() -> Iterator[list[Line]]:
+        rest, is_start = iter(lines), True
+        for numbered in rest:
+            if is_start and _ARRAY.match(str(numbered[1])):
+                yield from _items(chain([numbered], rest))
+            else:
+                yield [numbered]
+            is_start = is_start and is_blank(numbered[1])
+
+    return parse_each(records(), parse)
 
 
-#: where Prodigy, doccano and spaCy have the spans of a text
-SPANS = ("spans", "label", "labels", "entities")
+#: the beginning of an array of objects, or of pairs
+_ARRAY = re.compile(r"[ \t]*\[[ \t]*([]\[{]|$)")
+_MARKS = re.compile(r'"(?:\\.|[^"\\])*+"|[][{},\n]')
+
+
+def _items(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """The items of a JSON array as text, each with the numbers of its lines.
+
+    Raises:
+        Malformed: if there is anything outside of the array.
+    """
+    record, depth, number = Record(), 0, 1
+    remedy = "write [{...}, {...}], or one object a line"
+    for number, line in lines:
+        if isinstance(line, Malformed):
+            raise line
+        # in any encoding that is cut at line feeds, the marks are those of ASCII
+        text = line if isinstance(line, str) else line.object.decode("latin-1")
+        start = 0
+        for mark in _MARKS.finditer(f"{text}\n"):
+            sign, ends = mark[0], depth == 1 and mark[0] in ",]"
+            if ends or not depth or sign == "\n":
+                piece, start = text[start : mark.start()].strip(BLANK), mark.end()
+                if not depth and (piece or sign not in "[\n"):
+                    raise Malformed(number, "text outside of the array", remedy)
+                if piece:
+                    record.add(number, piece if text is line else line)
+                if ends and (record or sign == ","):
+                    yield record or [(number, sign)]
+                    record = Record()
+            depth += (sign in "[{") - (sign in "]}")
+    if depth:
+        what = "the array, or this item of it, does not end"
+        yield [(number, Malformed((record or [[number]])[0][0], what, remedy))]
+
+
+#: where Prodigy, doccano, Label Studio and spaCy have the spans of a text
+SPANS = ("spans", "label", "labels", "entities", "annotations", "ents")
 STARTS, ENDS = ("start", "start_offset"), ("end", "end_offset")
 
 
@@ -94,12 +146,16 @@ def flat_fields(number: int, record: Mapping) -> dict | None:
       the tags are `tag`.
     * Prodigy has tokens with offsets, and spans with offsets and labels: tags in IOB2.
       What was answered with "reject" or "ignore" is left out.
-    * doccano has a text and `label`, a list of `[start, end, label]`. The text is cut
-      at white space and punctuation, and where a span begins or ends.
+    * doccano has a text and `label`, a list of `[start, end, label]`, or objects in
+      `annotations`. The text is cut at white space and punctuation, and where a span
+      begins or ends.
+    * spaCy 2 has pairs of a text and an object with `entities`, as doccano's `label`.
+    * Label Studio has the text in `data`, and spans in the `annotations` of people, of
+      which there may be one. What was skipped is left out.
 
     Args:
         number: of the line, for messages.
-        record: the object.
+        record: the object, or the pair.
 
     Returns:
         A dict with "tokens", and "tags" if they are known; None if it is left out.
@@ -108,6 +164,16 @@ def flat_fields(number: int, record: Mapping) -> dict | None:
         Malformed: if a span is not one of the text, cuts a token, or overlaps another.
         LimitError: if a text has more tokens than a sentence may have.
     """
+    if [*map(type, record)] == [str, dict]:
+        record = {**record[1], "text": record[0]}
+    if not isinstance(record, Mapping):
+        raise Malformed(number, f"{str(record)[:40]!r} is no object", "give one")
+    if "paragraphs" in record and record.get("tokens") is None:
+        what = "this is the training JSON of spaCy 2"
+        remedy = "python -m spacy convert makes a .spacy: pass it to data.from_spacy"
+        raise Malformed(number, what, remedy)
+    if isinstance(record.get("data"), Mapping) and "annotations" in record:
+        record = _of_label_studio(number, record)
     tokens, text = record.get("tokens"), record.get("text")
     if record.get("answer") in ("reject", "ignore"):
         return None
@@ -131,6 +197,21 @@ def flat_fields(number: int, record: Mapping) -> dict | None:
         return dict(record)
     tags = {} if spans is None else {"tags": _iob2(number, places, spans)}
     return {"tokens": words, **tags}
+
+
+def _of_label_studio(number: int, record: Mapping) -> Mapping:
+    """A task as an object with a text and spans."""
+    texts = [value for value in record["data"].values() if isinstance(value, str)]
+    text = record["data"].get("text", texts[0] if len(texts) == 1 else None)
+    made = record.get("annotations")
+    try:
+        [given] = [x["result"] for x in made if not x.get("was_cancelled")] or [None]
+        spans = given and [x["value"] for x in given if x["type"].endswith("labels")]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        what = "the annotations of a task are several, or have no list of results"
+        raise Malformed(number, what, "export JSON, and one of each task") from None
+    is_skipped = made and given is None
+    return {"answer": "ignore"} if is_skipped else {"text": text, "spans": spans}
 
 
 def _words(number: int, tokens: list[dict]) -> dict:
@@ -163,15 +244,22 @@ def _spans(
         return None
     spans = []
     for item in items:
+        there = None
         if isinstance(item, Mapping):
             ends = (
                 next((item[x] for x in n if x in item), None) for n in (STARTS, ENDS)
             )
-            item = (*ends, item.get("label"))
+            labels, there = item.get("labels"), item.get("text")
+            single = isinstance(labels, list) and len(labels) == 1
+            item = (*ends, labels[0] if single else item.get("label"))
         right = isinstance(item, list | tuple) and [*map(type, item)] == [int, int, str]
         if not right or not 0 <= item[0] < item[1] <= len(text):
             what = f"{str(item)[:60]} is no span of the text"
             raise Malformed(number, what, "give start, end and label of each")
+        found = text[item[0] : item[1]]
+        if isinstance(there, str) and there.split() != found.split():
+            what = f"the span is {there[:40]!r}, but {found[:40]!r} is there"
+            raise Malformed(number, what, "give the text that was annotated")
         spans.append(tuple(item))
     spans.sort()
     for (_, end, label), (start, _, other) in pairwise(spans):

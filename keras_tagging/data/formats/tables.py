@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import (
+    BLANK,
     Line,
     Malformed,
     Record,
@@ -37,7 +38,8 @@ def csv(
     A sentence ends where the value in its column changes, and an empty cell there has
     the value above; in a table without such a column, at a blank line. The rows of a
     sentence follow one another; the header, given again, begins another table, as in
-    files that were joined. Cells as in RFC 4180, but without line ends.
+    files that were joined. Cells as in RFC 4180, but without line ends, and
+    without blanks around them. A row for a sentence is an error.
 
     Args:
         separator: between cells; by default the most frequent of comma, tab and
@@ -73,6 +75,14 @@ def csv(
         # a column without any value is not there, but that of words
         columns = dict(zip(names, zip(*rows, strict=True), strict=True))
         columns = {k: v for k, v in columns.items() if any(v) or k == header.token}
+        words, alone = columns[header.token], header.sentence in (None, header.token)
+        several = [word for word in words if " " in word]
+        # in a sentence of one row, "New York" is a word, if its tag is one
+        is_row = len(words) > 1 or " " in columns.get(header.tags, words)[0]
+        if alone and is_row and 2 * len(several) > len(words):
+            what = f"{several[0][:40]!r} in {header.token[:40]!r} is no word"
+            remedy = "give each word a row, or dicts with lists to data.from_dataset"
+            raise Malformed(record[0][0], what, remedy)
         for name in filter(columns.get, (header.token, header.tags)):
             if "" in columns[name]:
                 what = f"an empty cell in the column {name[:40]!r}"
@@ -94,11 +104,13 @@ def _splitter(separator: str, quotes: bool) -> Callable[[int, str], list[str]]:
             cells = line.split(separator, limits.COLUMNS)
         else:
             try:
-                rows = rows_of.reader([line], delimiter=separator, strict=True)
-                cells = next(rows)
+                options = {"strict": True, "skipinitialspace": True}
+                [cells] = rows_of.reader([line], delimiter=separator, **options)
             except rows_of.Error:
                 what = "a cell in quotes does not end, or goes on behind them"
                 raise Malformed(number, what, "pass quotes=False") from None
+        if " " in line:
+            cells = [cell.strip(BLANK) for cell in cells]
         if len(cells) > limits.COLUMNS:
             what = f"more than {limits.COLUMNS:,} cells"
             raise Malformed(number, what, "remove some")

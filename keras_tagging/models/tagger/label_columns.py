@@ -16,6 +16,7 @@ from keras_tagging.encoding.label_columns import (
 )
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.metrics import looks_like_chunks, nearest_scheme
+from keras_tagging.metrics.chunks import warn_of_odd_names
 from keras_tagging.models.labels import refuse_unknown, some
 
 Names = Sequence[str | None]
@@ -125,9 +126,7 @@ def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) ->
 
 
 def decoding_scheme(
-    constrained: bool | None,
-    tags: Collection[str],
-    sentences: Sequence[Sequence[str]],
+    constrained: bool | None, tags: Collection[str], sentences: Sequence[Sequence[str]]
 ) -> str | None:
     """The chunk scheme that decoding follows, or None if it is free.
 
@@ -140,6 +139,7 @@ def decoding_scheme(
     Raises:
         ValueError: if `constrained` is True and the tags are not those of chunks.
     """
+    warn_of_odd_names(tags, 7)
     if constrained is False:
         return None
     if not looks_like_chunks(tags):

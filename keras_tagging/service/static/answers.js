@@ -57,7 +57,7 @@ function tells(node, ...about) {
 // Tags
 
 function token(word, tag) {
-  const [, label] = /^[BIESLU]-(.+)$/.exec(tag) ?? [];  // of a chunk, in the colour of its entities
+  const [, label] = /^[BIESLUM]-(.+)$/.exec(tag) ?? [];  // of a chunk, in the colour of its entities
   return [make("span", { className: "word", textContent: word }),
           make("span", { className: label ? `tag chunk entity-${label}` : "tag", textContent: tag })];
 }
