@@ -20,6 +20,8 @@ from keras_tagging.metrics.raw_text import segmentation_scores
 
 #: texts of a kind, for training and to be measured
 LEARNT, MEASURED = 120, 20
+#: how often the treebanks are read as they are
+PLAIN = 2
 
 
 def wrong_of(segmenter, made: dict) -> dict[str, list[int]]:
@@ -46,6 +48,7 @@ def material(corpora, language: str, seed: int, learn_all: bool) -> list:
     """The training sentences: of the treebanks, laid out anew, and made of them."""
     sentences = [sentence for corpus in corpora for sentence in corpus.train]
     treebank = texts.Treebank(sentences)
+    sentences *= PLAIN
     for text in texts.laid_out(treebank, seed):
         sentences += text
     for kept in (False, True)[: 1 + learn_all]:

@@ -1,7 +1,7 @@
 """Texts that a segmenter learns from beside its treebanks: mail, lists, abbreviations.
 
-`texts/LANGUAGE.toml` has kinds of texts as templates, and lists of words to fill them
-with. Everything else is taken from a treebank: sentences, phrases, names. A template
+`texts/LANGUAGE.toml` has kinds of texts as templates, beside those of `any.toml`, and
+lists of words to fill them with. Everything else is taken from a treebank: sentences, phrases, names. A template
 says where each token and each sentence ends, so that all texts are gold. Half of the
 kinds are kept back, and the other words of each list, to measure with what no model has
 learnt. The treebank itself is laid out anew: its lines wrapped, a sentence or a
@@ -408,9 +408,11 @@ def sentences_of(text: str, treebank: Treebank, rng: random.Random) -> list[Sent
     return sentences
 
 
-def kinds_of(language: str) -> dict:
-    with (HERE / f"{language}.toml").open("rb") as file:
-        return tomllib.load(file)
+def described(language: str) -> dict[str, dict]:
+    """The lists of a language, and the kinds to be learnt and to be kept back."""
+    files = (HERE / f"{name}.toml" for name in ("any", language))
+    common, its = (tomllib.loads(file.read_text("utf-8")) for file in files)
+    return {part: common.get(part, {}) | its[part] for part in its}
 
 
 def made(
@@ -434,12 +436,12 @@ def made(
     Returns:
         By the name of the kind its texts, each a list of sentences.
     """
-    described = kinds_of(language)
+    parts = described(language)
     texts = defaultdict(list)
     words_kept = kept if words_kept is None else words_kept
-    for name, templates in described["kept" if kept else "learnt"].items():
+    for name, templates in parts["kept" if kept else "learnt"].items():
         rng = random.Random(f"{seed} {name}")
-        filling = Filling(rng, treebank, described["lists"], words_kept)
+        filling = Filling(rng, treebank, parts["lists"], words_kept)
         for number in range(count):
             text = filled(templates[number % len(templates)], filling)
             if rng.random() < 0.15:
@@ -472,9 +474,10 @@ def laid_out(treebank: Treebank, seed: int) -> Iterator[list[Sentence]]:
 
 
 def wrapped_sentences(treebank: Treebank, seed: int) -> Iterator[Sentence]:
-    """A treebank with lines of 60 to 80 characters, a blank line between paragraphs."""
+    """A treebank with lines of up to 60 to 80 characters, as many in each text of it."""
     rng = random.Random(f"{seed} wrapped")
-    text = "\n\n".join(
-        wrapped(END.join(pieces), rng.randint(60, 80)) for pieces in treebank.paragraphs
-    )
-    yield from sentences_of(text, treebank, rng)
+    for start in range(0, len(treebank.paragraphs), 20):
+        width = rng.randint(60, 80)
+        paragraphs = treebank.paragraphs[start : start + 20]
+        text = "\n\n".join(wrapped(END.join(pieces), width) for pieces in paragraphs)
+        yield from sentences_of(text, treebank, rng)
