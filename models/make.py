@@ -7,6 +7,7 @@
     python models/make.py en-ccg runs/ccg-1 --corpus TREEBANK
 
     python models/make.py en      # the model that is there, with rules learnt anew
+    python models/make.py en --segmenter runs/segmenter.keras    # of segmenter.py
     python models/make.py en-ccg --onnx    # its ONNX files alone, of the model there
     python models/make.py en runs/en-1 --words 50000    # with fewer vectors
 
@@ -37,7 +38,7 @@ from tempfile import TemporaryDirectory
 import keras_tagging
 from keras_tagging.data.lemmas.rules import read_lexicon
 from keras_tagging.models.files.run_folder import METADATA
-from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, list_of
+from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, SUFFIXES, list_of
 from keras_tagging.utils.stored import sha256_of
 
 HERE = Path(__file__).parent
@@ -145,6 +146,14 @@ def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
     return pipeline
 
 
+def with_segmenter(pipeline, segmenter):
+    """The pipeline with another segmenter."""
+    parts = {**pipeline.parts, "segmenter": segmenter}
+    changed = keras_tagging.Pipeline(**parts)
+    changed.metadata = pipeline.metadata
+    return changed
+
+
 def given_parts(about: dict) -> dict:
     """The models of `parts` in `about.json`, by the name of the part."""
     listed = about.get("parts", {})
@@ -190,18 +199,26 @@ def compute_figures(pipeline, corpus, given: dict) -> None:
     pipeline.metadata = {**pipeline.metadata, "scores": scores}
 
 
-def replace_parser(pipeline, folder: Path) -> None:
-    """Write a pipeline into its folder, whose other parts stay byte for byte.
+def replace_files(folder: Path, write, changed: tuple[str, ...]) -> None:
+    """Write some files of a pipeline's folder anew; the others stay byte for byte.
 
     A model holds the date on which it was saved.
+
+    Args:
+        folder: that is there.
+        write: function that writes the whole pipeline into a folder.
+        changed: the beginnings of the names of the files that are taken from it.
     """
     with TemporaryDirectory(dir=folder.parent) as made:
-        pipeline.save(made, half_precision=True)
+        write(made)
         content = json.loads((Path(made) / PIPELINE).read_text(encoding="utf-8"))
-        for name in ("parser.keras", PARSER, *content.get("words", ())):
-            os.replace(Path(made) / name, folder / name)
-    for name, part in content["parts"].items():
-        part["sha256"] = sha256_of(folder / f"{name}.keras")
+        for path in Path(made).iterdir():
+            if path.name.startswith(changed):
+                os.replace(path, folder / path.name)
+    suffix = SUFFIXES[content["files"]]
+    listed = {f"{name}{suffix}": part for name, part in content["parts"].items()}
+    for name, part in (listed | content.get("words", {})).items():
+        part["sha256"] = sha256_of(folder / name)
     del content[CHECKSUM]
     (folder / PIPELINE).write_text(list_of(content), encoding="utf-8")
 
@@ -232,6 +249,7 @@ def main():
         type=int,
         help="of the pretrained vectors to keep, the first N beside training's",
     )
+    parser.add_argument("--segmenter", type=Path, help="in the place of the model's")
     parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
     args = parser.parse_args()
     root = HERE / args.name
@@ -243,7 +261,7 @@ def main():
         return
     if args.words is not None and not args.runs:
         parser.error("--words takes vectors out of runs: give them")
-    if not args.runs and "lexicon" not in about:
+    if not args.runs and "lexicon" not in about and not args.segmenter:
         parser.error(f"{root} has no lexicon to learn from: give runs")
     sources, given = args.runs or [package / "model"], given_parts(about)
     # before minutes of work: it fails where a run is no folder
@@ -256,10 +274,13 @@ def main():
     if args.words is not None:
         fewer = {"words": args.words, "keep": corpus.train}
         pipelines = [each.shrink_vectors(**fewer) for each in pipelines]
-    for pipeline in pipelines if "lexicon" in about else ():
+    if args.segmenter:
+        segmenter = keras_tagging.load(args.segmenter)
+        pipelines = [with_segmenter(pipeline, segmenter) for pipeline in pipelines]
+    for pipeline in pipelines if "lexicon" in about and not args.segmenter else ():
         lexicon = read_lexicon(root / about["lexicon"])
         pipeline.parser.learn_rules(corpus.train, lexicon)
-    if given or "lexicon" in about or args.words is not None:
+    if given or "lexicon" in about or args.segmenter or args.words is not None:
         for pipeline in pipelines:
             compute_figures(pipeline, corpus, given)
     runs = [pipeline.metadata for pipeline in pipelines]
@@ -267,9 +288,15 @@ def main():
         shutil.rmtree(package / "model", ignore_errors=True)
         pipelines[0].save(package / "model", half_precision=True)
     else:
-        replace_parser(pipelines[0], package / "model")
+        changed = ("segmenter.",) if args.segmenter else ("parser.", "words.")
+        save = partial(pipelines[0].save, half_precision=True)
+        replace_files(package / "model", save, changed)
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
-    write_onnx(kept, package / "model")
+    if args.segmenter:
+        export = partial(kept.export, format="onnx", int8=True)
+        replace_files(package / "onnx", export, changed)
+    else:
+        write_onnx(kept, package / "model")
     check_halved(evaluator_of(kept, given), dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds

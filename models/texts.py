@@ -1,11 +1,11 @@
 """Texts that a segmenter learns from beside its treebanks: mail, lists, abbreviations.
 
 `texts/LANGUAGE.toml` has kinds of texts as templates, beside those of `any.toml`, and
-lists of words to fill them with. Everything else is taken from a treebank: sentences, phrases, names. A template
-says where each token and each sentence ends, so that all texts are gold. Half of the
-kinds are kept back, and the other words of each list, to measure with what no model has
-learnt. The treebank itself is laid out anew: its lines wrapped, a sentence or a
-paragraph a line.
+lists of words to fill them with. Everything else is taken from a treebank: sentences,
+phrases, names. A template says where each token and each sentence ends, so that all
+texts are gold. Half of the kinds are kept back, and half of the words of each list, to
+measure with what no model has learnt. The treebank itself is laid out anew: its lines
+wrapped, a sentence or a paragraph a line.
 
 Same treebank, seed and part, same texts.
 """
@@ -55,6 +55,7 @@ class Treebank:
 
     def __init__(self, sentences: Sequence[Sentence]):
         self.words: dict[str, list[str]] = {}
+        self.vocabulary = {word.lower() for x in sentences for word in x.tokens}
         self.paragraphs: list[list[str]] = [[]]
         self.sentences, self.clauses, self.phrases = [], [], []
         self.names: list[tuple[str, str]] = []
@@ -142,7 +143,14 @@ class Filling:
     def __getitem__(self, name: str) -> str:
         if hasattr(self, name):
             return getattr(self, name)()
-        return self.rng.choice(self.lists[name])
+        return self.expanded(self.rng.choice(self.lists[name]))
+
+    def expanded(self, template: str) -> str:
+        """A template with pieces in the place of its fields."""
+        fields = string.Formatter().parse(template.translate(SIGNS))
+        return "".join(
+            text + (self[name] if name else "") for text, name, _, _ in fields
+        )
 
     def of(self, halves) -> str:
         return self.rng.choice(halves[self.kept])
@@ -179,20 +187,29 @@ class Filling:
     def lower(self):
         return self.sent().lower()
 
+    def cut(self):
+        """A word that somebody shortened."""
+        while True:
+            word = self.rng.choice(GAPS.split(self.np()))
+            short = re.match(r"[^\W\d_]{2,4}?[^\W\d_aeiouyàéèêîôû](?=\w{2})", word)
+            if short and short[0].lower() not in self.treebank.vocabulary:
+                return self.rng.choice([short[0], capital(short[0])]) + "."
+
     def poem(self):
-        """Two sentences, over several lines of verse."""
+        """Two sentences, over several lines of free verse."""
         parts = GAPS.split(self.sent() + END + self.sent())
         every = self.rng.randint(3, 6)
         blanks = [i for i, part in enumerate(parts) if part in (" ", END)]
         for place in blanks[every::every]:
             parts[place] = LINE if parts[place] == " " else "\n"
-            if self.rng.random() < 0.7:
+            if self.rng.random() < 0.3:
                 parts[place + 1] = capital(parts[place + 1])
         return "".join(parts)
 
     def wrapped(self):
         pieces = [self.sent() for _ in range(self.rng.randint(2, 4))]
-        return wrapped(END.join(pieces), self.rng.randint(55, 80))
+        width = self.ticks.setdefault("width", self.rng.randint(55, 80))
+        return wrapped(END.join(pieces), width)
 
     def first(self):
         return self.rng.choice(self.treebank.names)[0]
@@ -333,11 +350,7 @@ def wrapped(piece: str, width: int) -> str:
 def filled(template: str, filling: Filling) -> str:
     """A text of a template."""
     filling.ticks = {}
-    fields = string.Formatter().parse(template.translate(SIGNS))
-    text = "".join(
-        lead + (filling[name] if name else "") for lead, name, _, _ in fields
-    )
-    parts = re.split(f"([{END}{GLUED_END}\n]+)", text)
+    parts = re.split(f"([{END}{GLUED_END}\n]+)", filling.expanded(template))
     for place in range(0, len(parts), 2):
         gap = parts[place + 1] if place + 1 < len(parts) else ""
         part = parts[place]
@@ -412,7 +425,7 @@ def described(language: str) -> dict[str, dict]:
     """The lists of a language, and the kinds to be learnt and to be kept back."""
     files = (HERE / f"{name}.toml" for name in ("any", language))
     common, its = (tomllib.loads(file.read_text("utf-8")) for file in files)
-    return {part: common.get(part, {}) | its[part] for part in its}
+    return {part: common[part] | its[part] for part in common}
 
 
 def made(
@@ -474,7 +487,7 @@ def laid_out(treebank: Treebank, seed: int) -> Iterator[list[Sentence]]:
 
 
 def wrapped_sentences(treebank: Treebank, seed: int) -> Iterator[Sentence]:
-    """A treebank with lines of up to 60 to 80 characters, as many in each text of it."""
+    """A treebank as texts whose lines have up to 60 to 80 characters, all as many."""
     rng = random.Random(f"{seed} wrapped")
     for start in range(0, len(treebank.paragraphs), 20):
         width = rng.randint(60, 80)

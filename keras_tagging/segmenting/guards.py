@@ -88,6 +88,10 @@ _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 _SMALL = np.array([chr(code).islower() for code in range(0x250)] + [False])
 
 
+#: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
+ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
+
+
 class Guarded(NamedTuple):
     """What is known of each symbol of a text before the network reads it.
 
@@ -95,25 +99,28 @@ class Guarded(NamedTuple):
         inside: `(symbols,)`, whether no token ends behind it.
         ends: whether one does.
         within: whether no sentence ends behind it.
+        stops: whether one does.
     """
 
     inside: np.ndarray
     ends: np.ndarray
     within: np.ndarray
+    stops: np.ndarray
 
 
 def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
-    """Apply the patterns.
+    """Apply the patterns, and what is known of sentences.
 
-    Two more need no pattern: no sentence ends inside of a stretch without blanks before
-    a small letter (the host "example.org"), unless behind a `?` or `!`; and none behind
-    the mark of a list, or of a quoted line, at the beginning of its line.
+    No sentence ends inside of a stretch without blanks before a small letter (the host
+    "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
+    of a quoted line, at the beginning of its line. One ends before the line of an
+    `ITEM`, and where quoted lines begin or end.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.
         is_first: whether the document begins with them.
     """
-    inside, ends, within = np.zeros((3, len(codes)), bool)
+    inside, ends, within, stops = np.zeros((4, len(codes)), bool)
     white = are_white(codes)
     within[:-1] = _SMALL[np.minimum(codes[1:], 0x250)] & ~white[:-1]
     within &= ~np.isin(codes, _CALLS)
@@ -126,11 +133,16 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
     lines = 1 + np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
+    was_quoted = None  # the line before
     for place in [*[0] * is_first, *lines.tolist()]:
         text = text_of_codes(codes[place : place + MARK_SIZE])
         if (mark := MARK.match(text)) and text[mark.end() :][:1] in (" ", ""):
             within[place + mark.end() - 1] = True
-    return Guarded(inside, ends, within)
+        is_quoted = text[:1] == ">"
+        if place > 1 and (ITEM.match(text) or was_quoted not in (None, is_quoted)):
+            stops[place - 2] = True
+        was_quoted = is_quoted
+    return Guarded(inside, ends, within, stops)
 
 
 def _stretches(white, signs, alone=False):

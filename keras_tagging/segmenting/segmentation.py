@@ -281,14 +281,14 @@ def best_labels(
     scores = scores[_visible(codes)]
     best = scores.argmax(-1)
     best[known.inside | _are_joining(following) | (codes == JOINER)] = INSIDE
-    is_end = following == PARAGRAPH
+    is_end = (following == PARAGRAPH) | known.stops
     before_white = is_end if spaces else are_white(following)
     for places, allowed in (
         (before_white | known.ends, ENDS),
         (is_end, SENTENCE_ENDS),
     ):
         best[places] = np.take(allowed, scores[places][:, allowed].argmax(-1))
-    within = ~is_end if paragraphs else known.within & ~is_end
+    within = following != PARAGRAPH if paragraphs else known.within & ~is_end
     best[within] = WITHIN[best[within]]
     best[are_white(codes)] = INSIDE
     return best

@@ -115,26 +115,28 @@ def symbols_of(
         if (symbols[runs] == BLANK).any():
             stops = (places + sizes)[runs]
             is_whole = before is None or len(before) == start, after is None
-            lines = _line_symbols(whole, places, blanks, runs, stops, is_whole)
-            symbols[runs] = np.where(symbols[runs] == BLANK, lines, symbols[runs])
+            is_line = symbols[runs] == BLANK
+            lines = _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole)
+            symbols[runs] = np.where(is_line, lines, symbols[runs])
     inside = slice(*np.searchsorted(places, (first, first + len(text))))
     offsets = start - first + places[inside]
     return Symbols(symbols[inside], offsets, start + len(text))
 
 
-def _line_symbols(whole, places, blanks, runs, stops, is_whole) -> np.ndarray:
+def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.ndarray:
     """Whether the end of each line is one of wrapped text.
 
     A line is full if the first word of the next one would have made it longer than the
-    longest line around, of those that have at most `WIDE` characters. Its end is `WRAP`
-    if half of the ends around it are of full lines, too, as in text that an editor or a
-    mail program wrapped. It is `LINE` in text whose lines are narrower than `NARROW`,
-    after a line longer than `WIDE`, and before a `MARK`.
+    longest line around it in its paragraph. Its end is `WRAP` if half of the ends there
+    are of full lines, as in text that an editor or a mail program wrapped. It is `LINE`
+    in a paragraph with lines longer than `WIDE`, or none of `NARROW`, and before a
+    `MARK`.
 
     Args:
         whole: the text.
         places, blanks: where each symbol begins, and whether it is white space.
         runs, stops: the white symbols at which lines end, and where each run ends.
+        is_line: which of them are no ends of paragraphs.
         is_whole: whether the document begins with this text, and ends with it.
 
     Returns:
@@ -153,35 +155,35 @@ def _line_symbols(whole, places, blanks, runs, stops, is_whole) -> np.ndarray:
     words = np.append(places[blanks], tail)[words]
     lengths, firsts = ends - begins, words - begins
 
-    count = np.arange(len(runs))
-    here = starts
+    numbers = np.arange(len(runs))
+    reach = starts + REACH
+    paragraphs = np.append(0, np.cumsum(~is_line))
 
-    def seen(line):
-        """Which lines are within reach, and their places in the arrays."""
-        real = (line >= 0) & (line <= len(runs))
-        line = np.clip(line, 0, len(runs))
-        return line, real & (before[line] >= here - REACH) & (
-            behind[line] <= here + REACH
+    def near(shift):
+        """Other lines, by their numbers, and which of them are of the paragraph."""
+        line = np.clip(numbers + shift, 0, len(runs))
+        seen = (before[line] >= starts - REACH) & (behind[line] <= reach)
+        return line, seen & (line == numbers + shift) & (
+            paragraphs[line] == paragraphs[:-1]
         )
 
     widest = np.zeros(len(runs), int)
     for shift in range(-NEAR, NEAR + 2):
-        line, real = seen(count + shift)
-        real &= lengths[line] <= WIDE
-        widest = np.where(real, np.maximum(widest, lengths[line]), widest)
+        line, real = near(shift)
+        widest = np.maximum(widest, np.where(real, lengths[line], 0))
     full_around, around = np.zeros((2, len(runs)), int)
-    is_full = np.zeros(len(runs), bool)
     for shift in range(-NEAR, NEAR + 1):
-        line, real = seen(count + shift)
-        real &= line < len(runs)
+        line, real = near(shift)
+        real &= np.append(is_line, False)[line]
         following = np.minimum(line + 1, len(runs))
-        word = np.where(words[following] <= here + REACH, firsts[following], never)
-        full = real & (lengths[line] <= WIDE) & (lengths[line] + 1 + word > widest)
+        word = np.where(words[following] <= reach, firsts[following], never)
+        full = real & (lengths[line] + 1 + word > widest)
         full_around += full
         around += real
         if not shift:
             is_full = full
-    wrapped = is_full & (widest >= NARROW) & (2 * full_around >= around)
+    wrapped = is_full & (2 * full_around >= around)
+    wrapped &= (widest >= NARROW) & (widest <= WIDE)
     for run in np.flatnonzero(wrapped).tolist():
         wrapped[run] = MARK.match(whole, int(stops[run])) is None
     return np.where(wrapped, WRAP, LINE)

@@ -36,7 +36,7 @@ def reference(text, start=0):
             ends = len(breaks) + breaks.count("\u2029")
             is_paragraph = ends >= 2 or len(symbol) > limits.WHITE_CHARACTERS
             symbol = "\n" if is_paragraph else "line" if ends else " "
-            line_ends += [run.span()] * (symbol != " ")
+            line_ends += [(*run.span(), symbol)] * (symbol != " ")
         found.append((symbol, start + run.start()))
     return [
         (
@@ -49,35 +49,33 @@ def reference(text, start=0):
 
 def line_symbol(text, place, line_ends):
     """Whether a line was full, by looking at each line around."""
-    edges = [(0, 0), *line_ends, (len(text), len(text))]
-    number = [a for a, _ in line_ends].index(place)
+    edges = [(0, 0), *(run[:2] for run in line_ends), (len(text), len(text))]
+    number = [run[0] for run in line_ends].index(place)
     low, high = place - symbols_module.REACH, place + symbols_module.REACH
+    stops = [-1, *(i for i, run in enumerate(line_ends) if run[2] == "\n"), 10**9]
+    first = max(stop for stop in stops if stop < number) + 1
+    last = min(stop for stop in stops if stop > number)
 
-    def line(i):  # None if it is not near
-        if not max(0, number - 5) <= i <= number + 6 or i > len(line_ends):
-            return None
-        (first, begin), (end, last) = edges[i : i + 2]
-        return None if first < low or last > high else text[begin:end]
+    def is_near(i):
+        if not max(first, number - 5) <= i <= min(number + 6, last, len(line_ends)):
+            return False
+        return edges[i][0] >= low and edges[i + 1][1] <= high
 
-    lines = [line(i) for i in range(len(line_ends) + 1)]
-    near = [len(x) for x in lines if x is not None and len(x) <= 100]
-    widest = max(near, default=0)
+    lines = {i: text[edges[i][1] : edges[i + 1][0]] for i in range(len(edges) - 1)}
+    widest = max((len(lines[i]) for i in lines if is_near(i)), default=0)
 
     def is_full(i):
         begin = edges[i + 1][1]
         word = re.match(r"\S*", text[begin:])[0]
         size = len(word) if begin + len(word) <= high else 1_000_000
-        return len(lines[i]) <= 100 and len(lines[i]) + 1 + size > widest
+        return len(lines[i]) + 1 + size > widest
 
-    around = [
-        is_full(i)
-        for i in range(number - 5, number + 6)
-        if 0 <= i < len(line_ends) and lines[i] is not None
+    ends = [
+        i for i in range(number - 5, number + 6) if is_near(i) and i < len(line_ends)
     ]
+    around = [is_full(i) for i in ends if line_ends[i][2] == "line"]
     mine = (
-        lines[number] is not None
-        and is_full(number)
-        and widest >= symbols_module.NARROW
+        is_near(number) and is_full(number) and symbols_module.NARROW <= widest <= 100
     )
     marked = MARK.match(text, edges[number + 1][1])
     return "\v" if mine and sum(around) * 2 >= len(around) and not marked else "\r"
@@ -110,7 +108,7 @@ def texts_of_lines(count=60):
 
 def test_the_ends_of_lines_of_wrapped_text():
     """They are other symbols than those of a list, or of a line of its own."""
-    wrapped = textwrap.fill("The quick dog jumps over the lazy fox. " * 6, 60)
+    wrapped = textwrap.fill("The quick dog jumps over the lazy fox. " * 5, 60)
     lines = "Eggs\nMilk\nA long name of something to be bought in town\nBread"
     text = f"{wrapped}\nIn short,\nKim\n\n{lines}\n\n{'long ' * 30}\nline"
     codes = text_of_codes(symbols_of(text).codes)
