@@ -218,13 +218,6 @@ def test_what_is_not_there():
         papers.table("wu2016", 5)
 
 
-def test_settings_of_kadari_2018_are_the_recipe():
-    settings = papers.table("kadari2018", 1)
-    recipe = resolve_settings(settings.architecture, "paper", {})
-    for _, _, keyword, value in settings.rows:
-        assert recipe[keyword] == value
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_systems_of_others_have_a_citation_or_a_note(table):
     path = Path(__file__).parents[3] / "docs" / "references.bib"
