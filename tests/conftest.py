@@ -76,6 +76,14 @@ def randomize(model, seed=0):
     return model
 
 
+def reloaded(model, folder):
+    """The model that its file gives."""
+    model.save(folder / "model.keras")
+    again = keras_tagging.load(folder)
+    again.run_eagerly = model.run_eagerly
+    return again
+
+
 def spoil(model):
     """Makes a model give its rarest tag to every token."""
     bias = 1e4 * np.eye(len(model.tags), dtype="float32")[-1]

@@ -75,7 +75,7 @@ class BiaffineNetwork(Checked):
         import keras
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import functional
+        from keras_tagging.architectures.output import functional, linear
         from keras_tagging.layers import ArcLabels, BiaffineHeads
 
         draw = seeds(seed)
@@ -104,12 +104,7 @@ class BiaffineNetwork(Checked):
             )
 
         def logits(x, column, name):
-            return keras.layers.Dense(
-                len(column),
-                kernel_initializer=of_kernels(next(draw)),
-                dtype="float32",
-                name=column.layer(name),
-            )(x)
+            return linear(x, len(column), of_kernels(next(draw)), column.layer(name))
 
         outputs = {"lengths": keras.ops.sum(keras.ops.cast(mask, "int32"), 1)}
         fed = [column for column in columns if self.feed_dim and not column.scripts]

@@ -68,14 +68,7 @@ def output_layer(
         )
         outputs = rnn(x, labels=labels, mask=mask)
         return {name: outputs[name] for name in ("logits", "tags")}
-    # float32: under a mixed policy many tags would have the same rounded logit
-    dense = keras.layers.Dense(
-        len(column),
-        kernel_initializer=initializer(seed),
-        dtype="float32",
-        name=column.layer("logits"),
-    )
-    logits = dense(x)
+    logits = linear(x, len(column), initializer(seed), column.layer("logits"))
     tags, scheme = column.labels, column.scheme
     if decoder == "crf":
         chunks = {"tags": tags, "constrained": True, "scheme": scheme} if scheme else {}
@@ -86,6 +79,15 @@ def output_layer(
     name = column.layer("chunks")
     search = ChunkDecoder(tags, scheme, from_logits=True, name=name)
     return {"logits": logits, "tags": search(logits, mask=mask)}
+
+
+def linear(x, size, initializer, name="logits"):
+    """Logits `(..., size)` of a layer in float32.
+
+    Under a mixed policy many tags would have the same rounded logit.
+    """
+    options = {"kernel_initializer": initializer, "dtype": "float32", "name": name}
+    return keras.layers.Dense(size, **options)(x)
 
 
 def gold_labels():

@@ -71,6 +71,7 @@ class SegmenterNetwork(Checked):
         from keras import ops
 
         from keras_tagging.architectures.embedding import uniform
+        from keras_tagging.architectures.output import linear
 
         draw = seeds(seed)
         glorot = keras.initializers.GlorotUniform
@@ -99,10 +100,5 @@ class SegmenterNetwork(Checked):
             name="stack",
             seed=seed,
         )(x, mask=mask)
-        logits = keras.layers.Dense(
-            len(labels),
-            kernel_initializer=glorot(seed=next(draw)),
-            dtype="float32",
-            name="logits",
-        )(x)
+        logits = linear(x, len(labels), glorot(seed=next(draw)))
         return keras.Model(ids, logits, name="segmenter")

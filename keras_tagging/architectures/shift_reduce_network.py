@@ -81,7 +81,7 @@ class ShiftReduceNetwork(Checked):
             token_inputs,
             uniform,
         )
-        from keras_tagging.architectures.output import functional
+        from keras_tagging.architectures.output import functional, linear
         from keras_tagging.layers import TransitionScorer
 
         draw, tags = seeds(seed), vocabularies["tags"]
@@ -100,12 +100,7 @@ class ShiftReduceNetwork(Checked):
             name="stack",
             seed=seed,
         )(x, mask=mask)
-        logits = keras.layers.Dense(
-            len(tags),
-            kernel_initializer=of_kernels(next(draw)),
-            dtype="float32",
-            name="logits",
-        )(x)
+        logits = linear(x, len(tags), of_kernels(next(draw)))
         network = functional(inputs, None, {"tags": logits, "states": x}, name="tokens")
         cell = CELLS[self.cell](
             self.move_units,

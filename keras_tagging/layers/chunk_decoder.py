@@ -135,9 +135,6 @@ class ChunkDecoder(keras.layers.Layer):
         scores = add_ends(ops.stop_gradient(scores), mask, start, end)
         return best_path(scores, mask, transitions)
 
-    def compute_mask(self, inputs, mask=None):
-        return mask
-
     def compute_output_spec(self, inputs, mask=None, training=False):
         return keras.KerasTensor(inputs.shape[:-1], "int32")
 

@@ -105,9 +105,6 @@ class ContextWindow(keras.layers.Layer):
             window = window * ops.expand_dims(gates, -1)
         return ops.reshape(window, flat)
 
-    def compute_mask(self, inputs, mask=None):
-        return mask
-
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.size * input_shape[-1])
 

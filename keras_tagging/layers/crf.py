@@ -20,11 +20,6 @@ from keras_tagging.layers.loop import as_mask, over_time
 _LAST_MADE = WeakValueDictionary()
 
 
-def remember(layer):
-    """Lets a loss that is loaded with a model find the layer it belongs to."""
-    _LAST_MADE[layer.name] = layer
-
-
 def with_path(scores, tags, mask):
     """Scores and a path as one tensor, `(batch, time, num_tags)`.
 
@@ -333,7 +328,7 @@ class CRF(keras.layers.Layer):
         self.initializer = keras.initializers.get(initializer)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.return_dict = return_dict
-        remember(self)
+        _LAST_MADE[self.name] = self
         self._penalties = chunk_penalties(tags, scheme) if constrained else (0, 0, 0)
 
     @property

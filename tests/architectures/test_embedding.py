@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from reference import context_window
 
@@ -63,9 +64,7 @@ def test_equals_the_reference_on_a_ragged_batch(window, over, gated):
     features = adapted(vectors=True, suffixes=(2,))
     options = {"window": window, "window_over": over, "window_gated": gated}
     model = network(features, **options, window_dropout=0.25)
-    rng = np.random.default_rng(0)
-    # the rows of padding are random too
-    model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
+    randomize(model)  # the rows of padding too
     tables = {
         layer.name.removesuffix("_embedding"): layer.get_weights()[0]
         for layer in model.layers

@@ -34,9 +34,8 @@ def pets(monkeypatch, tmp_path):
     return corpus
 
 
-def test_the_list_of_corpora(program, pets):
-    code, out, _ = program("corpora")
-    assert code == 0
+def test_the_list_of_corpora(program, silently, pets):
+    out = silently("corpora")
     lines = [line.split() for line in out.splitlines()]
     assert ["pets", "Pets", "0.0", "MB", "KERAS_TAGGING_DATA", "CC0"] in lines
     for name in ("demo", *PUBLIC):

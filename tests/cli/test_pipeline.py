@@ -136,10 +136,9 @@ def test_the_figures_of_a_given_segmenter_are_those_of_the_text(
     assert set(keras_tagging.load(tmp_path / "run").parts) == {"segmenter", "parser"}
 
 
-def test_evaluate_starts_from_the_text(trained, treebank, program, pipeline):
+def test_evaluate_starts_from_the_text(trained, treebank, silently, pipeline):
     args = ["evaluate", trained[0], "--corpus", treebank, "--split", "dev"]
-    code, printed, _ = program(*args, "--json")
-    assert code == 0
+    printed = silently(*args, "--json")
     figures = json.loads(printed)["figures"]
     for name, value in pipeline.metadata["scores"]["dev"].items():
         assert figures[name]["f1"] == value

@@ -36,14 +36,13 @@ def test_finished_run_is_kept(failing, run_dir, corpus_dir):
     assert (run_dir / "model.keras").read_bytes() == before
 
 
-def test_fine_tuning_starts_from_a_run(program, run_dir, corpus_dir, tmp_path):
+def test_fine_tuning_starts_from_a_run(silently, run_dir, corpus_dir, tmp_path):
     corpus = tmp_path / "new.conll"
     known, _ = (corpus_dir / "train.conll").read_text("utf-8").split("\n", 1)
     corpus.write_text(f"{known}\nchat\tNom\n\n" * 5, "utf-8")
     args = ["train", "bigru", "--corpus", corpus, "--init", run_dir, "--epochs", 1]
     args += ["--freeze", "word_embedding", "--set", "learning_rate=0.01"]
-    code, out, _ = program(*args, "--out", tmp_path / "out")
-    assert code == 0
+    out = silently(*args, "--out", tmp_path / "out")
     old, new = load(run_dir), load(tmp_path / "out")
     assert f"Starts from {run_dir}\n" in out
     assert "bigru, fine-tuned, seed 0" in out
@@ -76,7 +75,7 @@ def test_starts_that_cannot_be(
     assert not (tmp_path / "out" / "model.keras").exists()
 
 
-def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
+def test_killed_run_goes_on(tiny, program, silently, corpus_dir, tmp_path, monkeypatch):
     args = ["train", "bigru", "--corpus", corpus_dir, *tiny, "--epochs", 2, "--out"]
 
     def interrupted(*_):
@@ -90,20 +89,18 @@ def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
     names = {path.name for path in (tmp_path / "killed").iterdir()}
     assert {"resume.npz", "best.keras"} < names
     assert "model.keras" not in names
-    code, out, _ = program(*args, tmp_path / "killed")
-    assert code == 0
+    out = silently(*args, tmp_path / "killed")
     assert "Continuing the run" in out
     assert "Epoch 1/" not in out
     names = {path.name for path in (tmp_path / "killed").iterdir()}
     assert names == {"model.keras", "metadata.json", "training.csv"}
 
 
-def test_no_resume_starts_anew(tiny, program, corpus_dir, tmp_path):
+def test_no_resume_starts_anew(tiny, silently, corpus_dir, tmp_path):
     (tmp_path / "resume.npz").write_bytes(b"of some other run")
     args = ["--corpus", corpus_dir, "--option", "tag_column=1", "--epochs", 1]
     args += ["--no-resume", "--monitor", "val_loss", "--out", tmp_path]
-    code, out, _ = program("train", "bigru", *args, *tiny)
-    assert code == 0
+    out = silently("train", "bigru", *args, *tiny)
     assert not (tmp_path / "resume.npz").exists()
     assert (tmp_path / "model.keras").exists()
     # the next command reads as this one did
@@ -165,7 +162,7 @@ def test_embeddings_from_a_file(
 
 
 def test_a_student_of_an_ensemble(
-    tiny, program, failing, corpus_dir, run_dir, tmp_path
+    tiny, silently, failing, corpus_dir, run_dir, tmp_path
 ):
     teacher, text, out = (tmp_path / name for name in ("two", "text.txt", "student"))
     with warnings.catch_warnings():
@@ -176,8 +173,7 @@ def test_a_student_of_an_ensemble(
     args += ["--teacher", teacher, "--teacher-weight", 0.7, "--temperature", 2]
     assert "no such file" in failing(*args, "--unlabelled", tmp_path / "none.txt")
     args += ["--unlabelled", text, "--unlabelled", text]
-    code, printed, _ = program(*args, "--epochs", 1)
-    assert code == 0
+    printed = silently(*args, "--epochs", 1)
     assert (
         f"Learns from {teacher} (ensemble of bigru, bigru), with the weight 0.7 "
         "and the temperature 2, also on text without annotation" in printed

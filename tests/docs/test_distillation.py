@@ -1,18 +1,13 @@
 """The examples of docs/distillation.rst run as printed, but with fewer sentences."""
 
 import re
-import textwrap
-from pathlib import Path
 
 import keras
 import pytest
 from conftest import WORDS_ONLY, short
+from pages import examples
 
 import keras_tagging
-
-PAGE = Path(__file__).parents[2] / "docs" / "distillation.rst"
-BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
-EXAMPLES = [*map(textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8")))]
 
 
 @pytest.fixture
@@ -37,7 +32,7 @@ def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
         return build(name, **settings | sizes)
 
     monkeypatch.setattr(keras_tagging, "build", small)
-    with_gold, without, with_text, files, several = EXAMPLES
+    with_gold, without, with_text, files, several = examples("distillation")
     names: dict = {}
     exec(with_gold, names)
     exec(files, names)

@@ -1,17 +1,13 @@
 """The examples of docs/interoperability.rst run, one after the other."""
 
-import re
-import textwrap
 from pathlib import Path
 
 import pytest
+from pages import examples
 
 from keras_tagging.data import read
 
-PAGE = Path(__file__).parents[2] / "docs" / "interoperability.rst"
-BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
-# those that need what the tests have not
-LITERAL = re.compile(r"::\n\n((?:   .*\n|\n)+)")
+PAGE = "interoperability"
 
 
 @pytest.mark.one_backend
@@ -19,14 +15,14 @@ LITERAL = re.compile(r"::\n\n((?:   .*\n|\n)+)")
 def test_the_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    *examples, last = map(textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8")))
-    for code in examples:
-        exec(compile(code, PAGE.name, "exec"), names)
+    *first, last = examples(PAGE)
+    for code in first:
+        exec(code, names)
     assert names["sentence"].tags == ["B-PER", "O", "O", "B-LOC", "I-LOC", "O"]
     labels = [span["label"] for span in names["drawn"]["ents"]]
     assert labels == ["PER", "LOC"] and len(names["table"]) == 3
     names["model"].export("tagger.onnx", format="onnx")
-    exec(compile(last, PAGE.name, "exec"), names)
+    exec(last, names)
 
 
 @pytest.mark.slow
@@ -46,18 +42,18 @@ def test_the_road_of_a_dataset(tmp_path, monkeypatch):
     whole = datasets.DatasetDict(train=part, validation=part, test=part)
     monkeypatch.setattr(datasets, "load_dataset", lambda name: whole)
     monkeypatch.chdir(tmp_path)
-    examples = LITERAL.findall(PAGE.read_text("utf-8"))
+    literal = examples(PAGE, "::")  # they need what the tests have not
     road, written = (
-        next(textwrap.dedent(code) for code in examples if line in code)
+        next(code for code in literal if line in code)
         for line in ("import datasets", "data.write(")
     )
     names = {}
-    exec(compile(road, PAGE.name, "exec"), names)
+    exec(road, names)
     assert "New York" in names["page"] and 'class="entity"' in names["page"]
     assert sorted(path.name for path in Path("served").iterdir()) == [
         "entities.onnx",
         "pipeline.json",
         "segmenter.onnx",
     ]
-    exec(compile(written, PAGE.name, "exec"), names)
+    exec(written, names)
     assert list(read("dev.conll")) == names["corpus"].dev

@@ -1,22 +1,16 @@
 """The examples of docs/tuning.rst run as printed, but with fewer sentences and small
 models."""
 
-import re
-import textwrap
 from functools import partial
-from pathlib import Path
 
 import pytest
 from conftest import WORDS_ONLY, short
+from pages import examples
 from ray_clusters import cluster
 
 import keras_tagging
 
-PAGE = Path(__file__).parents[2] / "docs" / "tuning.rst"
-BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
-WITH_KERAS_TUNER, WITH_RAY_TUNE = map(
-    textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8"))
-)
+WITH_KERAS_TUNER, WITH_RAY_TUNE = examples("tuning")
 
 
 @pytest.fixture
@@ -29,11 +23,6 @@ def names(monkeypatch, tmp_path):
     return {"keras_tagging": keras_tagging}
 
 
-def run(code, names):
-    exec(compile(code, PAGE.name, "exec"), names)
-    return names
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the tuner's own code
 def test_keras_tuner_loads_the_best_model(names, eager, monkeypatch, capsys):
@@ -41,7 +30,7 @@ def test_keras_tuner_loads_the_best_model(names, eager, monkeypatch, capsys):
     build = partial(keras_tagging.build, **small)
     monkeypatch.setattr(keras_tagging, "build", build)
     code = WITH_KERAS_TUNER.replace("max_trials=3", "max_trials=2")
-    names = run(code.replace("epochs=2", "epochs=1"), names)
+    exec(code.replace("epochs=2", "epochs=1"), names)
     [trial] = names["tuner"].oracle.get_best_trials(1)
     dev = names["corpus"].dev
     scores = names["best"].evaluate(dev, return_dict=True)
@@ -67,6 +56,6 @@ def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
         # one after the other in one process, which imports TensorFlow once
         shared = "num_samples=2, max_concurrent_trials=1, reuse_actors=True"
         code = code.replace("num_samples=3", shared)
-        names = run(code, names)
+        exec(code, names)
     assert names["settings"]["units"] in (16, 32)
     assert names["best"].settings["units"] == names["settings"]["units"]

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from conftest import reloaded
 from keras import ops
 from kinds import counter
 
@@ -63,8 +64,7 @@ def test_it_learns_and_is_saved(model, tmp_path):
     assert model.annotate(plain) == list(model.annotate(iter(plain))) == GOLD
     assert model.predict(plain) == GOLD
     assert not model.annotate([[]])[0].columns["vowels"]
-    model.save(tmp_path / "counter.keras")
-    again = keras_tagging.load(tmp_path / "counter.keras")
+    again = reloaded(model, tmp_path)
     assert type(again) is type(model) and again.annotate([WORDS]) == [counted(WORDS)]
 
 
@@ -145,8 +145,7 @@ def test_a_vocabulary_of_labels_has_any_name(changed, tmp_path):
     model.adapt(FEW)
     assert model.vocabularies["sizes"] == ["1"] and "1 sizes" in model.size
     assert "sizes" not in model.features.vocabularies
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
+    again = reloaded(model, tmp_path)
     assert again.vocabularies == model.vocabularies
 
 

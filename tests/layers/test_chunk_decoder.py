@@ -5,6 +5,7 @@ from itertools import product
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from reference import crf as reference
 
@@ -52,8 +53,7 @@ def test_crf_finds_the_best_consistent_path(scheme):
         layer = CRF(tags=TAGS[scheme], constrained=True, scheme=scheme)
         scores = random_scores(scheme, seed)
         layer.build(scores.shape)
-        rng = np.random.default_rng(seed)
-        layer.set_weights([rng.normal(0, 1.5, w.shape) for w in layer.weights])
+        randomize(layer, seed, 1.5)
         found = array(layer(scores, mask=MASK)).argmax(-1)
         for tags, rows, n in zip(found, scores, LENGTHS, strict=True):
             if n:

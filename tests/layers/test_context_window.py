@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from reference import context_window
 
@@ -17,9 +18,7 @@ def make(size, gated=False, **kwargs):
     """A built layer with random weights."""
     layer = ContextWindow(size, gated, **kwargs)
     layer.build((None, None, FEATURES))
-    rng = np.random.default_rng(0)
-    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
-    return layer
+    return randomize(layer)
 
 
 def random_inputs(time=TIME, seed=1):

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from layers.gradients import gradients
 from reference import crf as reference
@@ -21,12 +22,10 @@ MASKS = pytest.mark.parametrize(
 )
 
 
-def random_crf(seed=0, scale=1.5, num_tags=NUM_TAGS):
-    layer = CRF(return_dict=True)
+def random_crf(seed=0, scale=1.5, num_tags=NUM_TAGS, return_dict=True):
+    layer = CRF(return_dict=return_dict)
     layer.build((None, None, num_tags))
-    rng = np.random.default_rng(seed)
-    layer.set_weights([rng.normal(0, scale, w.shape) for w in layer.weights])
-    return layer
+    return randomize(layer, seed, scale)
 
 
 def random_emissions(seed=1, shape=SHAPE, scale=2):

@@ -1,10 +1,15 @@
 """A CRF in a user's own functional model: compile, fit, evaluate, predict, save."""
 
+from functools import partial
+
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
+from layers import test_crf
 from layers.gradients import gradients
+from layers.test_crf import array
 from reference import crf as reference
 
 from keras_tagging.layers import CRF, CRFAccuracy, CRFLoss
@@ -17,16 +22,7 @@ HOLES = np.array([[1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 1, 0], [0] * 5]) >
 TOKENS = int(LENGTHS.sum())
 
 
-def array(tensor):
-    return ops.convert_to_numpy(tensor)
-
-
-def random_crf(seed=0, **kwargs):
-    layer = CRF(**kwargs)
-    layer.build((None, None, NUM_TAGS))
-    rng = np.random.default_rng(seed)
-    layer.set_weights([rng.normal(0, 1.5, w.shape) for w in layer.weights])
-    return layer
+random_crf = partial(test_crf.random_crf, return_dict=False)
 
 
 def random_emissions(seed=1, size=NUM_TAGS):
@@ -74,8 +70,7 @@ def test_a_linear_layer_before_it():
     layer = CRF(NUM_TAGS)
     inputs = random_emissions(size=4)
     layer.build(inputs.shape)
-    rng = np.random.default_rng(0)
-    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
+    randomize(layer)
     kernel, bias, *weights = layer.get_weights()
     assert kernel.shape == (4, NUM_TAGS) and [w.name for w in layer.weights][2:] == [
         "transitions",
@@ -137,8 +132,7 @@ def make_model(**kwargs):
     x = keras.layers.Dense(3, "tanh")(x)
     crf = CRF(NUM_TAGS, name="crf")
     model = keras.Model(ids, crf(x))
-    rng = np.random.default_rng(0)
-    model.set_weights([rng.normal(0, 0.7, w.shape) for w in model.get_weights()])
+    randomize(model, scale=0.7)
     # batches are of one length here: then Keras' own accuracy is right, too
     stock = keras.metrics.SparseCategoricalAccuracy(name="stock")
     metrics = [crf.accuracy, stock]

@@ -1,20 +1,15 @@
 """The examples of docs/layers.rst run, and show every cell and layer."""
 
-import re
-import textwrap
-from pathlib import Path
-
 import keras
 import numpy as np
 import pytest
+from pages import DOCS, examples
 
 import keras_tagging.cells
 import keras_tagging.layers
 from keras_tagging.metrics import is_consistent
 
-PAGE = Path(__file__).parents[2] / "docs" / "layers.rst"
-BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
-SETUP, *EXAMPLES = map(textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8")))
+SETUP, *EXAMPLES = examples("layers")
 # fewer and shorter sentences: each step of a loop takes its time
 SMALLER = {"(8, 12)": "(2, 3)", "9:": "2:", "(-1, 12,": "(-1, 3,"}
 # not for models: bases of the cells, and the parser's own
@@ -27,7 +22,7 @@ def run(*parts):
     for part in parts:
         for size, smaller in SMALLER.items():
             part = part.replace(size, smaller)
-        exec(compile(part, PAGE.name, "exec"), names)
+        exec(part, names)
     return names
 
 
@@ -60,6 +55,6 @@ def test_example(number, eager):
 
 @pytest.mark.one_backend
 def test_every_cell_and_layer_is_on_the_page():
-    page = PAGE.read_text("utf-8")
+    page = (DOCS / "layers.rst").read_text("utf-8")
     every = {*keras_tagging.cells.__all__, *keras_tagging.layers.__all__}
     assert {name for name in every if f".{name}`" not in page} == NOT_SHOWN

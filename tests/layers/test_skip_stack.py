@@ -132,41 +132,34 @@ def test_without_mask_every_position_is_read(merge):
 
 @pytest.mark.one_backend
 @MERGES
-@pytest.mark.parametrize("features", [FEATURES, UNITS])
-@pytest.mark.parametrize("input_layer", ["tanh", "linear"])
-def test_layer_2_skips_from_the_input_to_hidden_layer(input_layer, merge, features):
-    settings = {"input_layer": input_layer, "merge": merge, "features": features}
-    stack = make_stack("outputs-no-gate", **settings)
-    x = random_sentences(features)
-    assert_equals_reference("outputs-no-gate", stack, stack(x, mask=MASK), x)
-    assert "input_layer" in {layer.name for layer in stack._flatten_layers()}
-
-
-@pytest.mark.one_backend
-@MERGES
-def test_without_input_layer_layer_2_skips_from_the_input(merge):
-    name = "mixed-cell-shortcut"
-    stack = make_stack(name, input_layer=None, merge=merge, features=UNITS)
-    assert len(stack.weights) == sum(len(w) for p in layer_weights(stack) for w in p)
-    x = random_sentences(UNITS)
+@pytest.mark.parametrize(
+    "name, settings",
+    [
+        *[
+            ("outputs-no-gate", {"input_layer": layer, "features": features})
+            for layer in ("tanh", "linear")
+            for features in (FEATURES, UNITS)
+        ],
+        # without that layer they skip from the input, or from nothing
+        ("mixed-cell-shortcut", {"input_layer": None, "features": UNITS}),
+        ("highway-lstm", {"input_layer": None}),
+        ("rhn-depth-2", {"input_layer": None, "num_layers": 2}),
+        ("skip-none", {"input_layer": None}),
+        ("outputs-joint", {"input_layer": None, "num_layers": 1}),
+    ],
+)
+def test_layer_2_skips_from_the_input_to_hidden_layer(name, settings, merge):
+    stack = make_stack(name, merge=merge, **settings)
+    x = random_sentences(settings.get("features", FEATURES))
     assert_equals_reference(name, stack, stack(x, mask=MASK), x)
+    layers = {layer.name for layer in stack._flatten_layers()}
+    assert ("input_layer" in layers) == (settings["input_layer"] is not None)
 
 
 @pytest.mark.one_backend
 def test_input_of_another_width_cannot_be_skipped_from():
     with pytest.raises(ValueError, match="input_layer"):
         make_stack("outputs-joint", input_layer=None)
-
-
-@pytest.mark.one_backend
-@pytest.mark.parametrize(
-    "name, num_layers",
-    [("highway-lstm", 3), ("rhn-depth-2", 2), ("skip-none", 3), ("outputs-joint", 1)],
-)
-def test_without_skip_the_input_may_have_any_width(name, num_layers):
-    stack = make_stack(name, input_layer=None, num_layers=num_layers)
-    x = random_sentences(FEATURES)
-    assert_equals_reference(name, stack, stack(x, mask=MASK), x)
 
 
 @pytest.mark.one_backend
@@ -260,18 +253,6 @@ def test_gradients_are_those_of_the_reference(name, merge):
 def test_gradients_of_compiled_loops_are_those_of_the_reference():
     stack = make_stack("mixed-cell-shortcut", merge="layer", num_layers=2)
     assert_gradients_are_the_references("mixed-cell-shortcut", stack, jit_compile=False)
-
-
-@pytest.mark.one_backend
-def test_each_copy_is_made_for_its_layer():
-    stack = make_stack("mixed-cell-shortcut", num_layers=4)
-    for layers in (stack.forward_layers, stack.backward_layers):
-        assert [rnn.cell.reads for rnn in layers] == [
-            (),
-            ("skip",),
-            ("skip", "skip_cell"),
-            ("skip", "skip_cell"),
-        ]
 
 
 # Seeds and dropout

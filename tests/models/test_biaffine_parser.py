@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 from cells.cases import randomize
-from conftest import WORDS_ONLY, computing_once
+from conftest import WORDS_ONLY, computing_once, reloaded
 from models.parsers import CROSSING, DEMO, DEV, EMPTY, TRAIN, equal, gold, weights
 from reference.biaffine import softmax
 
@@ -103,8 +103,7 @@ def test_an_answer_does_not_depend_on_the_batch(random_parser):
 
 
 def test_a_file_keeps_it(random_parser, tmp_path):
-    random_parser.save(tmp_path / "model.keras")
-    loaded = keras_tagging.load(tmp_path)
+    loaded = reloaded(random_parser, tmp_path)
     assert equal(weights(random_parser), weights(loaded))
     assert loaded.annotate(bare(DEV)) == random_parser.annotate(bare(DEV))
 

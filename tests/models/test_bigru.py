@@ -117,17 +117,3 @@ def test_a_training_step_changes_every_weight():
             np.testing.assert_array_equal(new[0], old[0])  # padding learns nothing
         else:
             assert (np.abs(new - old).max(axis=0) > 0).all()  # every unit and gate
-
-
-def test_seed_decides_the_initial_weights_and_no_two_are_equal():
-    first, again = paper_model(), paper_model()
-    for one, other in zip(
-        first.network.get_weights(), again.network.get_weights(), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-    stack = first.network.get_layer("stack")
-    kernels = [
-        rnn.get_weights()[1] for rnn in stack.forward_layers + stack.backward_layers
-    ]
-    for i, kernel in enumerate(kernels):
-        assert all(np.abs(kernel - other).max() > 0.01 for other in kernels[:i])

@@ -115,18 +115,6 @@ def test_rows_of_padding_change_nothing(model):
     np.testing.assert_allclose(padded, found, rtol=1e-4, atol=1e-5)
 
 
-def test_saved_and_loaded(tmp_path, model):
-    sentences = [s.tokens for s in random_sentences(9, 4)] + [WORDS]
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
-    again.run_eagerly = True
-    assert again.vocabularies == model.vocabularies
-    for one, other in zip(
-        again.predict(sentences), model.predict(sentences), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-
-
 # Training
 
 

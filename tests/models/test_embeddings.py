@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, computing_once, random_sentences
+from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, reloaded
 from gensim.models import KeyedVectors
 from keras import ops
 from models.parsers import PLAIN, TRAIN
@@ -95,8 +95,7 @@ def test_fit_save_and_load(name, feature, trainable, tmp_path):
     assert np.array_equal(after, before) != trainable
     assert (after.shape in shapes(model)) == trainable
     assert model.settings[keyword] == "3 vectors given as an object"
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
+    again = reloaded(model, tmp_path)
     np.testing.assert_array_equal(table_of(again, feature), after)
     assert (after.shape in shapes(again)) == trainable
     found, expected = (m.predict(corpus(name)) for m in (again, model))
@@ -171,8 +170,7 @@ def test_unseen_words_are_those_that_training_lacks(recipe, tmp_path):
         model = build("bigru", recipe=recipe, embeddings=given)
         model.adapt(train)
         if given:
-            model.save(tmp_path / "model.keras")
-            model = keras_tagging.load(tmp_path / "model.keras")
+            model = reloaded(model, tmp_path)
         with computing_once(model):
             tagged = model.tag(dev)
             figures = model.evaluate(dev, return_dict=True)
@@ -218,6 +216,5 @@ def test_sources(kind, tmp_path, monkeypatch):
     np.testing.assert_allclose(found, vectors.matrix, rtol=1e-6)
     assert model.settings["embeddings"] == text
     (tmp_path / "vectors").unlink(missing_ok=True)  # no file is needed again
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
+    again = reloaded(model, tmp_path)
     np.testing.assert_array_equal(rows_of(again, vectors.words), found)

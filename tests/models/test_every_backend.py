@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
 from models.columns import columned
 from models.parsers import DEMO, LEARNING, fitted
 from models.parsers import TINY as SMALL
@@ -66,8 +66,7 @@ def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, name):
     model.fit(train, epochs=epochs, batch_size=32, verbose=0)
     without_graph(model)
     assert model.evaluate(train, return_dict=True)[figure] > 0.9
-    model.save(tmp_path / "model.keras")
-    again = without_graph(keras_tagging.load(tmp_path / "model.keras"))
+    again = without_graph(reloaded(model, tmp_path))
     assert again.tag(dev) == model.tag(dev)
     assert again.evaluate(dev) == pytest.approx(model.evaluate(dev), nan_ok=True)
 
@@ -151,8 +150,7 @@ def test_fit_save_load_and_parse(tmp_path, name):
     fitting = {"batch_size": 6, "token_budget": None}
     model = fitted(name, trees, epochs=30, fitting=fitting, **options)
     assert model.evaluate(trees, return_dict=True)["las"] > 0.9
-    model.save(tmp_path / "model.keras")
-    again = without_graph(keras_tagging.load(tmp_path / "model.keras"))
+    again = without_graph(reloaded(model, tmp_path))
     assert again.parse(trees) == model.parse(trees)
     again.beam_width = 3
     assert len(again.parse(trees)) == len(trees)
@@ -191,7 +189,6 @@ def test_frozen_embeddings_stay_as_they_are(tmp_path, train_sentences, name):
     np.testing.assert_array_equal(table(model), before)
     variables = [*model.optimizer.variables, *model.trainable_variables]
     assert before.shape not in {tuple(variable.shape) for variable in variables}
-    model.save(tmp_path / "model.keras")
-    again = without_graph(keras_tagging.load(tmp_path / "model.keras"))
+    again = without_graph(reloaded(model, tmp_path))
     again.fit(sentences, epochs=1, verbose=0, batch_size=32, restore_best=False)
     np.testing.assert_array_equal(table(again), before)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
 from models.columns import NAMES, columned
 
 import keras_tagging
@@ -231,8 +231,7 @@ def test_the_loss_is_that_of_all_columns(decoder):
 
 
 def test_a_saved_model_is_the_same(model, tmp_path):
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path)
+    again = reloaded(model, tmp_path)
     assert again.tags == model.tags and again.chunk_scheme == model.chunk_scheme
     assert again.tag(GOLD) == model.tag(GOLD)
     assert again.get_config() == model.get_config()

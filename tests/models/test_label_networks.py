@@ -6,7 +6,7 @@ Dinarelli & Tellier (2016), sections 2.2 to 2.5.
 import keras
 import numpy as np
 import pytest
-from conftest import WORDS_ONLY, computing_once, random_sentences
+from conftest import WORDS_ONLY, computing_once, random_sentences, reloaded
 from models.served import check_served
 from reference import context_window, label_rnn
 
@@ -105,9 +105,7 @@ def test_the_whole_road(name, options, tmp_path):
     for p in rows:
         np.testing.assert_allclose(p.sum(-1), 1, atol=1e-5)
 
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
-    again.run_eagerly = True
+    again = reloaded(model, tmp_path)
     with computing_once(again):
         assert again.tag(sentences) == tags
         for one, other in zip(again.predict(sentences), rows, strict=True):

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize, short
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded, short
 from keras import ops
 
 import keras_tagging
@@ -65,8 +65,7 @@ def test_a_tagger_learns_words_too(decoder, train_sentences, tmp_path):
     others = plain.fit(sentences, epochs=1, verbose=0).history
     assert history["loss"][0] > others["loss"][0] + 0.1
     assert history["cross_entropy"][0] == pytest.approx(others["cross_entropy"][0], 0.2)
-    model.save(tmp_path / "model.keras")
-    loaded = keras_tagging.load(tmp_path)
+    loaded = reloaded(model, tmp_path)
     assert loaded.tag(sentences) == model.tag(sentences)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, randomize
+from conftest import TINY, WORDS_ONLY, randomize, reloaded
 
 import keras_tagging
 from keras_tagging import Sentence, runtime
@@ -124,8 +124,7 @@ def test_it_learns_them(tmp_path):
     assert model.evaluate(TRAIN, return_dict=True)["lemma_accuracy"] == 1.0
     [found] = model.annotate([Sentence(["went", "cats"])])
     assert found.columns == {"lemma": ["go", "cat"]}
-    model.save(tmp_path / "m.keras")
-    again = keras_tagging.load(tmp_path / "m.keras")
+    again = reloaded(model, tmp_path)
     assert again.tag(GOLD) == model.tag(GOLD)
 
 

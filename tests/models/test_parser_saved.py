@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
+from conftest import reloaded
 from models.parsers import (
     DEV,
     EMPTY,
@@ -36,8 +37,7 @@ def expected(model):
 
 
 def test_save_and_load(model, expected, tmp_path):
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path)
+    again = reloaded(model, tmp_path)
     assert type(again) is keras_tagging.Parser
     assert again.settings == model.settings
     assert again.settings["system"] == again.scorer.system.name == "arc-standard"
@@ -68,8 +68,7 @@ def test_a_system_that_is_gone(model, tmp_path, name):
 @pytest.mark.filterwarnings("ignore:You are saving a model that has not yet been b")
 def test_without_vocabularies(tmp_path):
     model = build()
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path)
+    again = reloaded(model, tmp_path)
     for each in (model, again):
         each.adapt(TRAIN)
     assert equal(weights(again), weights(model))

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -146,8 +146,7 @@ def test_frozen_layers_stay_also_in_a_file(tmp_path):
     new.fit(NEW, epochs=2, verbose=0)
     moved = {name: (before[name] != after).any() for name, after in values().items()}
     assert moved == {"word_embedding": False, "stack": False, "logits": True}
-    new.save(tmp_path / "model.keras")
-    loaded = keras_tagging.load(tmp_path)
+    loaded = reloaded(new, tmp_path)
     assert loaded.frozen == ("word_embedding", "stack")
     assert len(loaded.trainable_variables) == len(new.trainable_variables)
     loaded.fit(NEW, epochs=1, verbose=0)

@@ -1,7 +1,7 @@
 """Labels that agree and lemmas that are words, by every road to a tagger's answers."""
 
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
 from models.columns import NAMES, columned
 
 import keras_tagging
@@ -57,8 +57,7 @@ def test_labels_are_those_of_a_word_of_training(model):
 
 def test_every_road_gives_the_same(model, tmp_path):
     expected = model.tag(GIVEN)
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
+    again = reloaded(model, tmp_path)
     assert again.rules == model.rules and again.tag(GIVEN) == expected
     model.export(tmp_path / "model.onnx", format="onnx")
     served = runtime.load(tmp_path / "model.onnx")

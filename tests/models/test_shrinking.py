@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
 from models.parsers import TRAIN, random_parser
 
 import keras_tagging
@@ -50,8 +50,7 @@ def test_the_first_words_stay_and_the_others_are_unknown(model, tmp_path):
     before, after = small.metadata["shrunk"]["words"][name]
     assert (before, after) == tuple(len(m.vocabularies[name]) for m in (model, small))
     assert before - after == len(OTHERS) - len(kept)
-    small.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
+    again = reloaded(small, tmp_path)
     assert again.vocabularies == small.vocabularies
     assert again.metadata["shrunk"]["dtype"] == "float32"
 

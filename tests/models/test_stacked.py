@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 from cells.cases import named_weights
-from conftest import WORDS_ONLY, computing_once, random_sentences, randomize
+from conftest import WORDS_ONLY, computing_once, random_sentences, randomize, reloaded
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
 from selection import slow_but
 
@@ -158,9 +158,7 @@ def test_every_architecture_is_trained_and_saved(name, tmp_path):
         SENTENCES, validation_data=SENTENCES[:4], epochs=2, verbose=0
     ).history
     assert history["cross_entropy"][1] < history["cross_entropy"][0]
-    model.save(tmp_path / "model.keras")
-    again = keras_tagging.load(tmp_path / "model.keras")
-    again.run_eagerly = True
+    again = reloaded(model, tmp_path)
     with computing_once(model), computing_once(again):
         tagged, predicted = model.tag(SENTENCES), model.predict(SENTENCES)
         assert [len(tags) for tags in tagged] == [len(s) for s in SENTENCES]

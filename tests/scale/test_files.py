@@ -1,12 +1,10 @@
 """Files annotated with Ray, and by its functions without it."""
 
 import json
-import re
 import sys
-import textwrap
-from pathlib import Path
 
 import pytest
+from pages import examples
 from pipelines.test_ccg_pipeline import program as run
 
 import keras_tagging
@@ -16,8 +14,6 @@ from keras_tagging.scale.dataset import model_name
 from keras_tagging.scale.files import FileAnnotator, annotate_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray and what it imports
-PAGE = Path(__file__).parents[2] / "docs" / "scale.rst"
-BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
 KINDS = {
     "text.txt": "text",
     "tokens.txt": "tokens",
@@ -184,13 +180,12 @@ def test_a_run_goes_on_and_an_error_is_one_line(ray, onnx, tmp_path, capsys):
 @pytest.mark.slow
 def test_the_example_of_the_page(ray, folder, tmp_path):
     """As printed, by a pipeline that is not the English one."""
-    code = textwrap.dedent(BLOCK.search(PAGE.read_text("utf-8"))[1])
-    code = code.replace('"en"', repr(str(folder)))
+    code = examples("scale")[0].replace('"en"', repr(str(folder)))
     # Ray's workers have the folder in which Ray was started
     out = str(tmp_path / "annotated-reviews")
     code = code.replace('"annotated-reviews"', repr(out))
     names = {}
-    exec(compile(code, PAGE.name, "exec"), names)
+    exec(code, names)
     rows = names["ray"].data.read_parquet(out).take_all()
     assert sorted(row["id"] for row in rows) == ["a", "b"]
     pipeline = keras_tagging.load(folder)

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from reference import window_lm
 
@@ -58,8 +59,7 @@ def test_logits_and_loss_equal_the_reference(context, units, monkeypatch):
     ids, lengths = ragged()
     options = dict(context=context, units=units, epochs=1)
     _, model = trained(monkeypatch, ids, lengths, ROWS, 4, **options)
-    rng = np.random.default_rng(1)
-    model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
+    randomize(model, 1)
     weights = [w.astype("float64") for w in model.get_weights()]
     windows, targets = context_embeddings.windows_of(ids, lengths, context)
     expected = window_lm.positions(ids, lengths, context)

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import WORDS_ONLY, random_sentences
+from conftest import WORDS_ONLY, random_sentences, reloaded
 from keras import ops
 
 import keras_tagging
@@ -173,9 +173,7 @@ def test_a_pair_of_shares_is_a_schedule(name, feedback, epochs, expected):
 def test_both_directions_follow_the_schedule_after_a_load_too(tmp_path):
     model = build(direction="bidirectional", feedback=(1.0, 0.0), batch_size=16)
     model.adapt(SENTENCES)
-    model.save(tmp_path / "model.keras")
-    model = keras_tagging.load(tmp_path / "model.keras")
-    model.run_eagerly = True
+    model = reloaded(model, tmp_path)
     seen = Shares()
     for _ in range(2):  # a further fit begins anew
         model.fit(SENTENCES, epochs=2, callbacks=[seen], verbose=0)

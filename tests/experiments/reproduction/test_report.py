@@ -159,6 +159,7 @@ def test_settings_beside_the_recipe():
     text = settings_markdown(papers.table("kadari2018", 1))
     assert text.startswith("# Kadari et al. (2018), Table 1")
     assert cells(text, "Hidden dimension")[1:] == ["300", "units", "300", "yes"]
+    assert text.count("| yes |") == text.count("\n|") - 2  # the recipe is the paper's
     rows = (("Units", "301", "units", 301), ("Rate", "0.01", "learning_rate", 0.01))
     text = settings_markdown(Settings("kadari2018", 1, "Made up", "bigru", rows))
     assert cells(text, "Units")[3:] == ["300", "no: 301"]
