@@ -1,9 +1,15 @@
 """The tables, as parameters of tests."""
 
 import pytest
+from experiments.papers.printed import folder
 
 from keras_tagging.experiments.papers import PAPERS, Settings
 
+NEEDS_TEXTS = pytest.mark.skipif(
+    not folder().is_dir(),
+    reason="no folder papers, with their texts, beside the one that KERAS_TAGGING_DATA "
+    "names",
+)
 #: all but those of hyper-parameters
 TABLES = [
     pytest.param(table, id=f"{paper}-{number}")
