@@ -107,7 +107,7 @@ def test_several_scripts_of_a_word():
 # Rules that say which scripts may win
 
 UPOS = {"VBG": "VERB", "VBD": "VERB", "NNS": "NOUN", "NN": "NOUN", "NNP": "PROPN"}
-UPOS |= {"CD": "NUM", "VBN": "VERB"}
+UPOS |= {"CD": "NUM", "VBN": "VERB", "VBZ": "VERB"}
 
 
 def word(form, tag, lemma):
@@ -162,13 +162,18 @@ def test_the_most_probable_script_that_may_win_does():
     assert lemma("roving", "VBG", ";|---", *[";x"] * 9, ";|---+e") == "rov"
 
 
-VERBS = "walk talk ask mark create relate state donate think lie choose stare sing know"
+VERBS = (
+    "walk talk ask mark create relate state donate think lie choose stare sing know "
+)
+VERBS += "sky stop drop trap try cry dry"
 NOUNS = ["dog", "cat", "tree", "talk", "house"]
 NOUNS += [x + y for x in "bdfglmnprst" for y in ("ank", "ilt", "ont", "urd", "esk")]
 LISTED = LemmaRules.learnt(
     [
         *TRAIN,
         *(word(f"{x}s", "NNS", x) for x in NOUNS),
+        *(word(f"{x}ped", "VBD", x) for x in ("stop", "drop", "trap")),
+        *(word(f"{x}ied", "VBD", f"{x}y") for x in ("tr", "cr", "dr")),
         # that the list lacks
         *(word(f"{x}ks", "NNS", f"{x}k") for x in ("bli", "pla", "dro", "gru", "fli")),
         *(word(f"{x}ms", "NNS", f"{x}m") for x in ("no", "spa", "tru", "ple", "wo")),
@@ -177,7 +182,7 @@ LISTED = LemmaRules.learnt(
     ],
     [
         *((x, "VERB", x) for x in [*VERBS.split(), "star"]),
-        *((x, "NOUN", x) for x in NOUNS),
+        *((x, "NOUN", x) for x in [*NOUNS, "ethos", "selfless", "rostrum"]),
         ("staring", "VBG", "stare"),
         ("sung", "VBN", "sing"),
     ],
@@ -195,6 +200,16 @@ LISTED = LemmaRules.learnt(
         ("achilles", "NNS", [";|-"], "achilles"),  # those in -es do not
         ("Achilles", "NNS", [";|-"], "Achilles"),  # and are names
         ("sung", "NN", [";|"], "sing"),  # known with another tag
+        ("skyped", "VBD", [";|---"], "skyped"),  # no letter was doubled
+        # no plural, however sure the network is
+        ("ethos", "NNS", [";|-", *[";x"] * 9, ";|"], "ethos"),
+        # inflected words whose lemmas end as known ones do, whatever the network says
+        ("mistalked", "VBD", [";|-"], "mistalk"),
+        ("Deskied", "VBD", [";|"], "desky"),
+        ("unstopping", "VBG", [";|"], "unstop"),
+        ("upsinging", "VBG", [";|---+e"], "upsing"),
+        ("re-dates", "VBZ", [";|"], "re-date"),
+        ("restates", "NNS", [";|"], "restates"),  # of no noun
     ],
 )
 def test_words_that_a_list_lacks_keep_their_forms(form, tag, scripts, found):
