@@ -14,7 +14,7 @@ gives the lemma as it is, and a lemma that no other script gives back exactly ha
 `!Lemma`.
 
 *Departures*: characters without case, such as digits, take the case of those before
-them.
+them. One that is two letters in upper case, such as ß, stays as it is.
 """
 
 import re
@@ -209,5 +209,11 @@ def _cased(lemma: str, cases: list[tuple[str, int]]) -> str:
     parts = [lemma[: starts[0]]]
     for (case, _), start, end in zip(cases, starts, ends, strict=True):
         part = lemma[start:end]
-        parts.append(part.upper() if case == "U" else part)
+        parts.append(_upper(part) if case == "U" else part)
     return "".join(parts)
+
+
+def _upper(text: str) -> str:
+    """Upper case, or title case of one letter; a letter stays that would become two."""
+    pairs = ((x, x.title() if len(text) == 1 else x.upper()) for x in text)
+    return "".join(other if len(other) == 1 else x for x, other in pairs)
