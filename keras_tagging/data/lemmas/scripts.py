@@ -23,7 +23,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
 
-from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.normalisation import looked_up
 
 #: longer words are not compared: the time grows with the square of the length
 LONGEST = 200
@@ -77,8 +77,8 @@ def lemma_of(form: str, script: str) -> str:
 
 
 def lemmas_of(forms: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """The lemmas of the words of a sentence; the forms are normalised to NFC."""
-    pairs = zip(map(to_nfc, forms), scripts, strict=True)
+    """The lemmas of the words of a sentence, whose forms are `looked_up`."""
+    pairs = zip(map(looked_up, forms), scripts, strict=True)
     return [lemma_of(form, script) for form, script in pairs]
 
 
@@ -93,7 +93,7 @@ def shown_pairs(rows: Iterable[list], tokens: Iterable[str]) -> list[list]:
         For each word pairs of a lemma and the probability of its best script.
     """
     pairs = []
-    for form, row in zip(map(to_nfc, tokens), rows, strict=True):
+    for form, row in zip(map(looked_up, tokens), rows, strict=True):
         lemmas = {}
         for script, probability in row:
             lemmas.setdefault(lemma_of(form, script), probability)
