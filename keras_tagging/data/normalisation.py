@@ -7,8 +7,21 @@ from itertools import groupby
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
 
+_LETTERS = "ff fi fl ffi ffl st st".split()
 #: marks that a text has in one of two ways, as its writer's program made them
 STRAIGHT = dict(zip("\u2019\u2018\u201c\u201d\u2013\u2014", "''\"\"--", strict=True))
+LIGATURES = dict(zip(map(chr, range(0xFB00, 0xFB07)), _LETTERS, strict=True))
+#: what nobody sees: soft hyphens, blanks of no width, directions, word joiners, byte
+#: order marks; and joiners, which say something inside of a word or an emoji
+INVISIBLE, JOINERS = "\xad\u200b\u200e\u200f\u2060\ufeff", "\u200c\u200d"
+#: a table for `str.translate` that drops what nobody sees
+PLAIN = str.maketrans(LIGATURES | dict.fromkeys(INVISIBLE, ""))
+#: the same for graphs, as RE2 reads it: what a word may have, and what stands for it
+HIDING = f"{INVISIBLE}{JOINERS}{''.join(LIGATURES)}"
+SHOWN = {
+    **LIGATURES,
+    f"^[{INVISIBLE}{JOINERS}]+|[{INVISIBLE}{JOINERS}]+$|[{INVISIBLE}]": "",
+}
 
 
 class LimitError(ValueError):
@@ -70,10 +83,26 @@ def straight_table(marks: str) -> dict[int, str]:
     return str.maketrans({mark: STRAIGHT[mark] for mark in marks})
 
 
+def looked_up(word: str, table: Mapping[int, str] = PLAIN) -> str:
+    """A word as it is looked up: in NFC, without ligatures and what nobody sees.
+
+    Args:
+        word: any string. One of which nobody sees anything stays.
+        table: `PLAIN`, perhaps with a `straight_table`.
+
+    Raises:
+        LimitError: as `to_nfc`.
+    """
+    if word.isascii():
+        return word
+    form = to_nfc(word.translate(table)).strip(JOINERS)
+    return form or to_nfc(word)
+
+
 def flat_strings(
     sentences: Sequence[Sentence], columns: Iterable[str] = (), marks: str = ""
 ) -> dict[str, list[str]]:
-    """All tokens of the sentences end to end, in NFC, as `TokenFeatures` reads them.
+    """All tokens of the sentences end to end, as `TokenFeatures` reads them.
 
     Args:
         sentences: the sentences.
@@ -81,16 +110,16 @@ def flat_strings(
         marks: those that become straight: see `straightened`.
 
     Returns:
-        A dict of flat lists: the tokens under "tokens", each column under its name.
+        A dict of flat lists: the tokens as they are `looked_up` under "tokens", each
+        column in NFC under its name.
 
     Raises:
         ValueError: if a sentence has no such column, or a value has too many combining
             marks (`to_nfc`).
     """
-    words = [w if w.isascii() else to_nfc(w) for s in sentences for w in s.tokens]
-    if marks:
-        table = straight_table(marks)
-        words = [w if w.isascii() else w.translate(table) for w in words]
+    table = PLAIN | straight_table(marks)
+    words = (w for s in sentences for w in s.tokens)
+    words = [w if w.isascii() else looked_up(w, table) for w in words]
     strings = {"tokens": words}
     for name in columns:
         for number, sentence in enumerate(sentences, 1):

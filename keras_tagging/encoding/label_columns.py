@@ -18,10 +18,11 @@ from keras_tagging.data.named_columns import (
     output_names,
 )
 from keras_tagging.data.normalisation import (
+    PLAIN,
     STRAIGHT,
+    looked_up,
     straight_table,
     straightened,
-    to_nfc,
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.metrics import looks_like_chunks
@@ -129,7 +130,7 @@ def learns_scripts(name: str | None) -> bool:
 def scripts_of(sentence: Sentence, name: str | None) -> list[str]:
     """The scripts of the lemmas in a column of a sentence."""
     pairs = zip(sentence.tokens, labels_of(sentence, name), strict=True)
-    return [script_of(to_nfc(token), lemma) for token, lemma in pairs]
+    return [script_of(looked_up(token), lemma) for token, lemma in pairs]
 
 
 def targets_of(sentences, columns) -> np.ndarray:
@@ -188,7 +189,7 @@ class ColumnRules:
         read = tuple(dict.fromkeys(read))
         pairs = [(*map(read.index, names), seen) for names, seen in pairs.items()]
         object.__setattr__(self, "_pairs", pairs)
-        object.__setattr__(self, "_straight", straight_table(self.marks))
+        object.__setattr__(self, "_table", PLAIN | straight_table(self.marks))
         object.__setattr__(self, "_read", read)
         object.__setattr__(self, "_kept", {})
         object.__setattr__(self, "_agree", lru_cache(KEPT_WORDS)(self._all_seen))
@@ -224,10 +225,10 @@ class ColumnRules:
         lemmas, counts = None, Counter(x for form, *_ in words for x in form)
         marks = straightened(counts)
         if scripts:
-            table = straight_table(marks)
+            table = PLAIN | straight_table(marks)
             words_with_lemmas = (
                 (
-                    to_nfc(form).translate(table),
+                    looked_up(form, table),
                     lemma,
                     dict(zip(names, row, strict=True)),
                 )
@@ -297,7 +298,7 @@ class ColumnRules:
                 is_sure = False
                 return _ranked(columns["lemma"], probabilities["lemma"][place], edits)
 
-            form = to_nfc(token).translate(self._straight)
+            form = looked_up(token, self._table)
             named = dict(zip(self._read, labels, strict=True))
             lemma, script = self.lemmas.chosen(form, script, named, ranked)
         answer = (*labels, lemma, script)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from keras_tagging.data.normalisation import HIDING, SHOWN
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.encoding.vocabulary import (
     CLUSTER,
@@ -331,7 +332,16 @@ def _is_capital(text: tf.Tensor) -> tf.Tensor:
 
 def _raw(strings: dict[str, tf.Tensor]) -> tf.Tensor:
     # a served request may contain invalid UTF-8, for which tf.strings raises
-    return tf.strings.unicode_transcode(strings["tokens"], "UTF-8", "UTF-8")
+    text = tf.strings.unicode_transcode(strings["tokens"], "UTF-8", "UTF-8")
+
+    def shown():
+        form = text
+        for pattern, letters in SHOWN.items():
+            form = tf.strings.regex_replace(form, pattern, letters)
+        return tf.where(form == "", text, form)
+
+    hiding = tf.strings.regex_full_match(text, f"(?s).*[{HIDING}].*")
+    return tf.cond(tf.reduce_any(hiding), shown, lambda: text)
 
 
 def lowered(text: tf.Tensor) -> tf.Tensor:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 from keras import ops
 
-from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.normalisation import looked_up
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.files.saving import half
 from keras_tagging.utils.checks import check_choice
@@ -114,7 +114,7 @@ def shrunk_parts(parts: dict, words, dtype: str, keep: Words | None = ()) -> dic
 
 
 def checked_words(words) -> int | frozenset[str] | None:
-    """A number of words, or words in NFC.
+    """A number of words, or words as they are `looked_up`.
 
     Raises:
         ValueError: for a negative number, and for a single string.
@@ -123,7 +123,7 @@ def checked_words(words) -> int | frozenset[str] | None:
         return words
     if isinstance(words, str | int):
         raise ValueError(f"words={words!r}: give a number of words, or a list of them")
-    return frozenset(map(to_nfc, words))
+    return frozenset(map(looked_up, words))
 
 
 def _rows(model, name: str, words, keep) -> np.ndarray:

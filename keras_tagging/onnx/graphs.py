@@ -14,6 +14,7 @@ from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.runtime.models import RANKED
 from keras_tagging.runtime.words import IDS
 from keras_tagging.transitions.arborescence import best_heads
+from keras_tagging.transitions.arc_labels import best_labels
 
 
 class Request:
@@ -236,7 +237,7 @@ def biaffine_graph(xp: Arrays, model, top_k: int):
         heads.shape = (None, None)
         with unchanged(model):
             labels = tracer.call(model.label_scores, outputs, heads)
-        best = xp.argmax(labels, -1)
+        best = best_labels(OnnxEngine(tracer), labels, heads, model.labels)
         deprels = xp.take(np.array(model.labels, object), best)
         answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
         answers["heads"] = xp.where(request.real, xp.cast(heads, "int32"), -1)

@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 import tensorflow as tf
 
+from keras_tagging.data.normalisation import HIDING, SHOWN
 from keras_tagging.encoding.tokens_to_ids import (
     NORMALISATIONS,
     SHAPES,
@@ -152,8 +153,21 @@ def matches(xp: Arrays, text: Array, pattern: str) -> Array:
 
 
 def clean(xp: Arrays, text: Array) -> Array:
-    """The text, or U+FFFD for a string that is no UTF-8, or has a U+0000."""
-    return xp.where(matches(xp, text, r"[^\x00]*"), text, REPLACEMENT)
+    """The text, or U+FFFD for a string that is no UTF-8, or has a U+0000.
+
+    Without ligatures and what nobody sees: see `data.normalisation.looked_up`.
+    """
+
+    def cleaned():
+        whole = xp.where(matches(xp, text, r"[^\x00]*"), text, REPLACEMENT)
+        form = whole
+        for pattern, letters in SHOWN.items():
+            form = replace(xp, form, pattern, letters)
+        return [xp.where(matches(xp, form, ""), whole, form)]
+
+    is_clean = matches(xp, text, rf"[^\x00{HIDING}]*")
+    unclean = xp.any(xp.logical_not(is_clean))
+    return xp.branches(unclean, cleaned, lambda: [text], [(None,)])[0]
 
 
 def times(n: int) -> str:

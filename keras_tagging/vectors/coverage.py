@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.normalisation import looked_up, to_nfc
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.tables import aligned
@@ -124,7 +124,7 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
 
 
 def count_words(words: Words) -> Counter:
-    """The number of occurrences of each word, in NFC.
+    """The number of occurrences of each word as it is `looked_up`.
 
     Raises:
         ValueError: if `words` is a single string.
@@ -136,5 +136,5 @@ def count_words(words: Words) -> Counter:
         words = Counter(chain.from_iterable(rows))
     counts = Counter()
     for word, count in words.items():
-        counts[to_nfc(word)] += count
+        counts[looked_up(word)] += count
     return counts

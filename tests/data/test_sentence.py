@@ -96,10 +96,10 @@ def test_flat_strings_are_in_nfc():
     sentences = [
         Sentence(["e\u0301", "b"], None, {"pos": ["P", "a\u030a"]}),
         Sentence([], None, {"pos": []}),
-        Sentence(["\u212b"], None, {"pos": ["Q"]}),
+        Sentence(["\u212b", "e\xad\u0301\u200b"], None, {"pos": ["Q", "\ufb01"]}),
     ]
-    assert flat_strings(sentences) == {"tokens": ["é", "b", "å".upper()]}
-    assert flat_strings(sentences, ["pos"])["pos"] == ["P", "å", "Q"]
+    assert flat_strings(sentences) == {"tokens": ["é", "b", "å".upper(), "é"]}
+    assert flat_strings(sentences, ["pos"])["pos"] == ["P", "å", "Q", "\ufb01"]
     sentences = [Sentence(["a"], None, {"pos": ["P"]}), Sentence(["b"])]
     with pytest.raises(ValueError, match="sentence 2 has no column 'pos'"):
         flat_strings(sentences, ["pos"])

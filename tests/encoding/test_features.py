@@ -18,7 +18,14 @@ TOKENS += [r"wife\/mother", r"a\b\/c9", "\\", r"\/", "a\\", r"\\", "a\\b\\", "a\
 TOKENS += ["", "\n", "line\nbreak", "e\u0301", "\u0301", "\u200b", "\ufeff", "\u00a0"]
 # digits of three scripts, and half of a surrogate pair, which JSON may have
 TOKENS += ["a\u00a0b", "\u2028", "\x00", "\u0661\u0662", "x\u0967y\u09e8", "\ud800x"]
-TOKENS += ["A1" * 50_000]
+TOKENS += [
+    "\ufb02o\ufb04",
+    "\ufb05a\ufb06",
+    "so\xadft",
+    "end\u200d\u200b",
+    "\xad\u200c",
+]
+TOKENS += ["flo", "soft", "end", "\u2060a\u200cb\ufeff", "\u200ea\u200f", "A1" * 50_000]
 RAW = [b"\xff", b"a\xc3", b"\xed\xa0\x80", b"\xf0\x9f\x99", b"\xc0\x80z", b"ok"]
 ALL = {
     "vectors": True,
@@ -88,7 +95,7 @@ def test_ids_equal_a_plain_python_reference(normalise, characters_of):
 
 def test_random_strings_equal_the_reference():
     rng = random.Random(0)
-    letters = "aAzZéÉ09٣\\/.-\u0301 \u200bǅ字\n"
+    letters = "aAzZéÉ09٣\\/.-\u0301 \u200b\u200dǅ字\n\ufb01"
     tokens = ["".join(rng.choices(letters, k=rng.randint(0, 6))) for _ in range(400)]
     features = adapted(tokens)
     expected = reference_ids(tokens, tokens, features.names, "kadari", VECTOR_WORDS)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from encoding.test_features import TOKENS
+from reference import features as reference
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
@@ -23,14 +24,9 @@ def adapted(tokens=TOKENS, letters=MOST, **options):
     return features
 
 
-def clean(token):
-    # what has no UTF-8 form becomes a question mark before TensorFlow sees it
-    return token.encode("utf-8", "replace").decode()
-
-
 def read(token, most=MOST):
     """The characters of a token that are read, in plain Python."""
-    token = clean(token)
+    token = reference.clean(token)
     if len(token) <= most:
         return list(token)
     return [*token[: most - most // 2], *token[len(token) - most // 2 :]]

@@ -5,12 +5,23 @@ No regular expression and no TensorFlow: characters are looked at one by one.
 
 import unicodedata
 
+HIDDEN = {"SOFT HYPHEN", "ZERO WIDTH SPACE", "LEFT-TO-RIGHT MARK"}
+HIDDEN |= {"RIGHT-TO-LEFT MARK", "WORD JOINER", "ZERO WIDTH NO-BREAK SPACE"}
+
 
 def clean(token):
-    """A token as bytes or str, with what has no UTF-8 form replaced."""
-    if isinstance(token, bytes):
-        return token.decode("utf-8", "replace")
-    return token.encode("utf-8", "replace").decode()
+    """A token as bytes or str, with what has no UTF-8 form replaced.
+
+    It has letters for ligatures, and nothing that a reader does not see.
+    """
+    if not isinstance(token, bytes):
+        token = token.encode("utf-8", "replace")
+    form, token = "", token.decode("utf-8", "replace")
+    for c in token:
+        ligature = "\ufb00" <= c <= "\ufb06"
+        shown = unicodedata.normalize("NFKC", c) if ligature else c
+        form += "" if unicodedata.name(c, "") in HIDDEN else shown
+    return form.strip("\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}") or token
 
 
 def is_digit(c):

@@ -35,7 +35,8 @@ MANY = [
 ]
 rng = random.Random(0)
 MANY += ["".join(rng.choices(ASCII, k=rng.randint(2, 12))) for _ in range(2000)]
-OTHERS = ["Été", "ÉTÉ", "ΑΣ", "İx", "12٣", "Ǆa", "naïve\\/Œuvre", "日本", "a\U000ffffe"]
+OTHERS = ["Été", "ÉTÉ", "ΑΣ", "İx", "12٣", "Ǆa", "naïve\\/Œuvre", "日本"]
+OTHERS += ["\ufb02o\ufb03", "so\xadft\u200b", "👩‍👧\u200d", "\ufeff", "a\U000ffffe"]
 
 
 def as_training(tokens):

@@ -11,8 +11,9 @@ learnt from annotated sentences, and from a list of words if there is one:
 * Where the list has nearly all lemmas of a part of speech, any other word has a lemma
   of the list, or else its own form. It loses letters only if most words do that have
   its ending and are not in the list, as those in -s (*woodrows*), but not those in -es
-  (*Achilles*). Such words are mostly names or have a wrong tag: they keep their
-  capitals, or have the lemma that they have with another tag.
+  (*Achilles*); or if its tag is one of `REGULAR` and its lemma ends as one of the list
+  does (*refactored*, as *factor* is there). Such words are mostly names or have a wrong
+  tag: they keep their capitals, or have the lemma that they have with another tag.
 * A lemma has its capitals where words of this tag that are written alike have them.
   *YouTube* keeps its own.
 * A number keeps its digits; it loses the separators that numbers of training lose.
@@ -33,6 +34,7 @@ from keras_tagging.data.records import CorpusError
 #: a script that fewer words have is theirs alone, and not one of their ending
 WORDS_OF_SCRIPT = 3
 LONGEST_ENDING = 5
+LONGEST_PART = 15
 #: the least share of the words of an ending that have a script of it
 SHARE = 0.2
 #: the least share of the words of a shape that have its capitals
@@ -137,6 +139,14 @@ LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 #: the capitals of a mixed form such as YouTube, as they are
 KEPT = "="
 MIXED = "xX"
+#: by Penn Treebank's tags of inflected words, the edits of regular ones, and endings of
+#: the words that they fit
+_ED = {"|--": "ed", "|-": "ed", "|---": r"(?:([^aeiou])\1|ck)ed", "|---+y": "ied"}
+_ING = {"|---": "ing", "|---+e": "ing", "|----": r"(?:([^aeiou])\1|ck)ing"}
+_S = {"|-": "[^s']s", "|--": "(?:[sxzo]|[cs]h)es", "|---+y": "ies"}
+REGULAR = {"VBD": _ED, "VBN": _ED, "VBG": _ING, "VBZ": _S, "NNS": _S}
+#: the letters that edits change where they undo a doubling
+_DOUBLED = re.compile(r"\|([^aeiou])(?:ed|ing)")
 #: the cases of words that are written so and are in no list: they are names mostly
 NAMES = {"Xx": "U0,L1", MIXED: KEPT}
 
@@ -178,6 +188,7 @@ class LemmaRules:
             capital[label] = frozenset(x for x in row if x not in lowercased[label])
         object.__setattr__(self, "_lowercased", lowercased)
         object.__setattr__(self, "_capital", capital)
+        object.__setattr__(self, "_last", {})  # letters of these, by label
         object.__setattr__(self, "_lost", str.maketrans("", "", self.separators))
 
     # From a word to its lemma
@@ -245,11 +256,18 @@ class LemmaRules:
             case = case if not cases or case in cases else cases[0]
             edits = listed_edits[0] if listed_edits else "|"
         if listed_edits is None and label in self.listed:
+            if lower in self._lowercased[label]:
+                edits, best = "|", None  # as *ethos*, which is no plural
             # a wrong tag is more likely than a word that is not listed
-            if shape in ("x", "Xx") and (
+            elif shape in ("x", "Xx") and (
                 candidate := self._edits_of_word(self.words, lower)
             ):
                 edits, best = candidate[0], None
+            # but a capital and -s have names
+            elif (shape == "x" or shape == "Xx" and REGULAR.get(tag) is not _S) and (
+                regular := self._regular(tag, label, lower)
+            ):
+                edits, best = regular, None
             elif shape in NAMES and not self._knows(None, _made(form, case, edits)):
                 case, best = NAMES[shape], None
         return best or (_made(form, case, edits), f"{case};{edits}")
@@ -262,6 +280,31 @@ class LemmaRules:
         labels = {label} if label in self.listed else {label, *self.listed}
         words = {lemma.lower(), lemma.lower().rpartition("-")[2]}
         return any(not words.isdisjoint(self._lowercased.get(x, ())) for x in labels)
+
+    def _regular(self, tag, label, lower) -> str | None:
+        """The edits whose lemma ends most like a known one; of equal ones the first.
+
+        None if the form is known itself, or no lemma ends in two letters of this one.
+        """
+        if any(lower in known for known in self._lowercased.values()):
+            return None
+        best, most = None, (0, 0)
+        for edits, ending in REGULAR.get(tag, {}).items():
+            if re.search(f"{ending}$", lower):
+                likeness = self._likeness(label, lemma_of(lower, f";{edits}"))
+                if likeness > most:
+                    best, most = edits, likeness
+        return best
+
+    def _likeness(self, label, lemma) -> tuple[int, int]:
+        """The sizes of the longest known lemma at its end, and of an ending of one."""
+        known = self._lowercased[label]
+        if label not in self._last:
+            self._last[label] = {x[-size:] for x in known for size in (4, 3, 2)}
+        sizes = range(min(len(lemma), LONGEST_PART), 2, -1)
+        whole = next((size for size in sizes if lemma[-size:] in known), 0)
+        last = (size for size in (4, 3, 2) if lemma[-size:] in self._last[label])
+        return whole, next(last, 0)
 
     def _edits_of_word(self, tags, lower) -> list[str] | None:
         for tag in tags:
@@ -279,9 +322,17 @@ class LemmaRules:
         return []
 
     def _fits(self, tag, lower, edits) -> bool:
-        """Whether edits change letters of a form that they change in training."""
-        letters = self.changes.get(tag, {}).get(edits, ())
-        return edits == "|" or changed(lower, edits) in letters
+        """Whether edits change letters of a form that they change in training.
+
+        Those that undo a doubling fit only two equal letters.
+        """
+        if edits == "|":
+            return True
+        letters = changed(lower, edits)
+        if doubled := _DOUBLED.fullmatch(letters):  # or has a k behind the c of *panic*
+            if lower[-len(letters) :][:1] not in (doubled[1], "c"):
+                return False
+        return letters in self.changes.get(tag, {}).get(edits, ())
 
     # From sentences to rules
 

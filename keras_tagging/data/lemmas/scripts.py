@@ -14,7 +14,7 @@ gives the lemma as it is, and a lemma that no other script gives back exactly ha
 `!Lemma`.
 
 *Departures*: characters without case, such as digits, take the case of those before
-them.
+them. One that is two letters in upper case, such as ß, stays as it is.
 """
 
 import re
@@ -23,7 +23,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
 
-from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.normalisation import looked_up
 
 #: longer words are not compared: the time grows with the square of the length
 LONGEST = 200
@@ -77,8 +77,8 @@ def lemma_of(form: str, script: str) -> str:
 
 
 def lemmas_of(forms: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """The lemmas of the words of a sentence; the forms are normalised to NFC."""
-    pairs = zip(map(to_nfc, forms), scripts, strict=True)
+    """The lemmas of the words of a sentence, whose forms are `looked_up`."""
+    pairs = zip(map(looked_up, forms), scripts, strict=True)
     return [lemma_of(form, script) for form, script in pairs]
 
 
@@ -93,7 +93,7 @@ def shown_pairs(rows: Iterable[list], tokens: Iterable[str]) -> list[list]:
         For each word pairs of a lemma and the probability of its best script.
     """
     pairs = []
-    for form, row in zip(map(to_nfc, tokens), rows, strict=True):
+    for form, row in zip(map(looked_up, tokens), rows, strict=True):
         lemmas = {}
         for script, probability in row:
             lemmas.setdefault(lemma_of(form, script), probability)
@@ -209,5 +209,11 @@ def _cased(lemma: str, cases: list[tuple[str, int]]) -> str:
     parts = [lemma[: starts[0]]]
     for (case, _), start, end in zip(cases, starts, ends, strict=True):
         part = lemma[start:end]
-        parts.append(part.upper() if case == "U" else part)
+        parts.append(_upper(part) if case == "U" else part)
     return "".join(parts)
+
+
+def _upper(text: str) -> str:
+    """Upper case, or title case of one letter; a letter stays that would become two."""
+    pairs = ((x, x.title() if len(text) == 1 else x.upper()) for x in text)
+    return "".join(other if len(other) == 1 else x for x, other in pairs)

@@ -18,6 +18,7 @@ from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.tagger import decoding
 from keras_tagging.models.tagger.tagger import Tagger
 from keras_tagging.transitions.arborescence import best_heads
+from keras_tagging.transitions.arc_labels import best_labels
 from keras_tagging.transitions.search import NumPy
 from keras_tagging.utils.tables import any_strings
 
@@ -73,7 +74,7 @@ class Parsed(Joint):
         scores = np.asarray(outputs["heads"], "float32")
         heads = best_heads(NumPy(), scores, np.asarray(outputs["lengths"]))
         labels = ops.convert_to_numpy(self.label_scores(outputs, heads.astype("int32")))
-        best = labels.argmax(-1)
+        best = best_labels(NumPy(), labels, heads, self.labels)
         arrays = {"heads": heads, "deprels": np.array(self.labels, object)[best]}
         rows = {"head": (scores, heads), "deprel": (labels, best)}
         for name, (logits, chosen) in rows.items():
@@ -198,7 +199,8 @@ class BiaffineParser(Parsed, BiaffineModel):
     :func:`keras_tagging.build` makes biaffine parsers. The `network` gives logits of
     tags, of each word as the head of each other, and of the labels of arcs; the tree is
     the best one with one root (`transitions.arborescence`), and its labels are the best
-    ones of its arcs. Trees may have crossing arcs.
+    ones of its arcs with one subject and one object for each head
+    (`transitions.arc_labels`). Trees may have crossing arcs.
 
     It is a `Tagger` of the columns `tags`, which may be none, and its `figures` begin
     with those of trees: see `Parser`.
@@ -269,7 +271,7 @@ class BiaffineParser(Parsed, BiaffineModel):
             outputs = self.call(tokens)
             heads = best_heads(KerasEngine(), outputs["heads"], outputs["lengths"])
             labels = self.label_scores(outputs, heads)
-            best = tf.argmax(labels, -1)
+            best = best_labels(KerasEngine(), labels, heads, self.labels)
             deprels = tf.gather(tf.constant(self.labels, tf.string), best)
             made = {
                 "heads": tf.where(real, tf.cast(heads, tf.int32), -1),
