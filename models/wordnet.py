@@ -58,7 +58,7 @@ def rows():
         for form, lemmas in irregular[kind].items():
             for tag in tags_of(form, kind):
                 has |= {(form, tag)} | {(tag, lemma) for lemma in lemmas}
-                if (lemma := lemmas[0]) != form:
+                if (lemma := lemmas[0]) != form and "_" not in lemma:
                     yield form, tag, lemma
         for base in sorted(known[kind]):
             if not base.replace("-", "").isalpha():

@@ -186,7 +186,10 @@ LISTED = LemmaRules.learnt(
     ],
     [
         *((x, "VERB", x) for x in [*VERBS.split(), "star"]),
-        *((x, "NOUN", x) for x in [*NOUNS, "ethos", "selfless", "rostrum"]),
+        *(
+            (x, "NOUN", x)
+            for x in [*NOUNS, *"ethos metric metrics selfless rostrum".split()]
+        ),
         ("staring", "VBG", "stare"),
         ("sung", "VBN", "sing"),
     ],
@@ -207,6 +210,7 @@ LISTED = LemmaRules.learnt(
         ("skyped", "VBD", [";|---"], "skyped"),  # no letter was doubled
         # no plural, however sure the network is
         ("ethos", "NNS", [";|-", *[";x"] * 9, ";|"], "ethos"),
+        ("metrics", "NNS", [";|-"], "metrics"),  # a field, as the list says
         # inflected words whose lemmas end as known ones do, whatever the network says
         ("mistalked", "VBD", [";|-"], "mistalk"),
         ("Deskied", "VBD", [";|"], "desky"),

@@ -235,6 +235,8 @@ class LemmaRules:
                 return lemma, True
             if _digits(lemma) != _digits(form):
                 return None
+            if lower[-3:] == "ics" and lower in self._lowercased.get(label, ()):
+                return (lemma, True) if edits == "|" else None  # *physics*
             is_known = self._knows(label, lemma)
             return (lemma, is_known) if is_known or edits in allowed else None
 
