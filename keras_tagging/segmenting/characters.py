@@ -218,9 +218,11 @@ class CharacterFeatures:
     def _row(self, code: int) -> tuple[int, int]:
         character = chr(code).translate(self._straight)
         code = ord(character)
-        kind = _SPECIAL.get(code)
+        kind, category = _SPECIAL.get(code), unicodedata.category(character)
         if kind is None:
-            kind = _CLASS[unicodedata.category(character)]
+            kind = _CLASS[category]
+        if category == "Sc" and character not in self._ids:
+            character = "$"  # any other currency
         return self._ids.get(character, UNKNOWN_ID), FIRST_ID + kind
 
 

@@ -325,6 +325,21 @@ def test_characters_of_a_sentence_are_limited(monkeypatch, pieces):
     assert found == [["x"], ["ab ab a"], ["b ab ab"], ["ab"]]
 
 
+def test_what_nobody_sees_ends_nothing():
+    """The network is asked of the character before, in training as in use."""
+    text = "ab\u200b c\u00add.\u200b"
+    symbols = symbols_of(text)
+    surface = Surface(text, [(0, 3), (4, 7), (7, 9)], [1] * 3)
+    targets = targets_of(symbols, [surface])
+    expected = [INSIDE, TOKEN, -1, -1, INSIDE, -1, TOKEN, SENTENCE, -1]
+    assert targets.tolist() == expected
+    scores = np.eye(5)[np.where(targets < 0, MULTIWORD, targets)]
+    following = np.append(symbols.codes[1:], ord("\n"))
+    known = guarded(symbols.codes, True)
+    labels = best_labels(scores, symbols.codes, following, known, False).tolist()
+    assert segmented(text, labels) == [["ab\u200b", "c\u00add", ".\u200b"]]
+
+
 def test_no_token_ends_before_a_mark():
     """Nor inside of an emoji, whatever the network says."""
     heart, family = "\u2764\ufe0f", "\U0001f469\u200d\U0001f467"

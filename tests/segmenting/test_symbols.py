@@ -7,7 +7,12 @@ import textwrap
 
 import numpy as np
 import pytest
+from treebanks import TINY
 
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.data.surface import Surface
+from keras_tagging.models.segmenter import segmenter
 from keras_tagging.segmenting import symbols as symbols_module
 from keras_tagging.segmenting.characters import CharacterFeatures
 from keras_tagging.segmenting.symbols import (
@@ -194,3 +199,33 @@ def test_ids_of_characters():
     # an unknown digit is a digit
     one, two, letter = features.encode(codes_of("1٢٣"[:2] + "x"))[:, 1]
     assert one == two != letter
+
+
+def test_line_ends_are_read_where_sentences_of_training_have_them():
+    """Elsewhere they are blanks: a line that is a sentence would teach that all are."""
+    wrapped = "a line\nb " * 60 + "\n\n" + "x" * 45 + "\n" + "yyyy" * 15
+    codes = codes_of("\r\v\n ")
+    for lines, distinct in ((True, 4), (False, 2)):
+        features = CharacterFeatures()
+        features.adapt(symbols_of(wrapped), lines=lines)
+        ids = features.encode(codes)
+        assert len({*map(tuple, ids.tolist())}) == distinct
+        assert (ids < list(features.sizes.values())).all() and (ids > 0).all()
+
+
+@pytest.mark.parametrize("count", [segmenter.WRAPPED - 1, segmenter.WRAPPED])
+def test_a_segmenter_that_learnt_wrapped_text_reads_line_ends(count):
+    text = "Forty characters and some more on a line\nthat goes on in another\none."
+    words = [match.span() for match in re.finditer(r"[^\s.]+|[.]", text)]
+    surface = Surface(text, words, [1] * len(words))
+    model = keras_tagging.build("segmenter", **TINY)
+    model.adapt([Sentence(surface.tokens, surface=surface)] * count)
+    blank, line = model.features.encode(codes_of(" \r"))
+    assert (blank.tolist() == line.tolist()) == (count < segmenter.WRAPPED)
+
+
+def test_any_currency_is_read_as_one_of_training():
+    features = CharacterFeatures()
+    features.adapt(symbols_of("$5 or £5"))
+    dollar, pound, other = features.encode(codes_of("$£₹"))
+    assert dollar.tolist() == other.tolist() != pound.tolist()
