@@ -6,8 +6,8 @@
 
 `texts.py` makes the texts. It prints the figures of the development sentences, as they
 are and with their lines wrapped, and in how many of the texts that are kept back a
-sentence or a token is wrong. With `--learn-all` the kinds that are kept back are
-learnt, too, with other words: then these texts are of kinds that the model has seen.
+sentence or a token is wrong. With `--learn-all` the kinds and words that are
+kept back are learnt, too, and only their combinations are new to the model.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def material(corpora, language: str, seed: int, learn_all: bool) -> list:
     for text in texts.laid_out(treebank, seed):
         sentences += text
     for kept in (False, True)[: 1 + learn_all]:
-        made = texts.made(treebank, language, kept, LEARNT, seed, words_kept=False)
+        made = texts.made(treebank, language, kept, LEARNT, seed, all_words=learn_all)
         sentences += [s for of_kind in made.values() for text in of_kind for s in text]
     return sentences
 

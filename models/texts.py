@@ -131,12 +131,13 @@ class Filling:
         rng: what is drawn with.
         treebank: the sentences.
         lists: of words, by name.
-        kept: whether the words are those that are kept back.
+        kept: whether the words are those that are kept back; None for all words.
     """
 
-    def __init__(self, rng: random.Random, treebank: Treebank, lists: dict, kept: bool):
+    def __init__(self, rng, treebank: Treebank, lists: dict, kept: bool | None):
         self.rng, self.treebank, self.kept = rng, treebank, kept
-        self.lists = {k: words[kept::2] or words for k, words in lists.items()}
+        part = slice(None) if kept is None else slice(kept, None, 2)
+        self.lists = {k: words[part] or words for k, words in lists.items()}
         self.names = {name for pair in treebank.names for name in pair}
         self.ticks = {}
 
@@ -153,7 +154,8 @@ class Filling:
         )
 
     def of(self, halves) -> str:
-        return self.rng.choice(halves[self.kept])
+        words = sum(halves, []) if self.kept is None else halves[self.kept]
+        return self.rng.choice(words)
 
     def sent(self):
         return self.rng.choice(self.treebank.sentences)
@@ -293,6 +295,7 @@ class Filling:
     def code(self):
         a, b = self.stem().replace("-", "_"), self.stem().replace("-", "_")
         forms = [f"{a}()", f"{a}.{b}()", f"{a}_{b}", f"--{a}", f"${a.upper()}"]
+        forms += [f"{a}.{b.capitalize()}", f"{a}.{b}.{a}"]
         return self.rng.choice([*forms, "C++", "C#", "node.js", ".NET", f"{a}::{b}"])
 
     def phone(self):
@@ -320,7 +323,7 @@ class Filling:
         return self.ticks.setdefault("tick", self.of(TICKS))
 
     def dot(self):
-        return self.ticks.setdefault("dot", ")" if self.kept else ".")
+        return self.ticks.setdefault("dot", self.of((["."], [")"])))
 
 
 def wrapped(piece: str, width: int) -> str:
@@ -356,6 +359,8 @@ def filled(template: str, filling: Filling) -> str:
         part = parts[place]
         if part and END in gap and not FINAL.search(part):
             part += GLUE + "."
+        elif END in gap:  # as treebanks have it: "at 2 p.m" and its full stop
+            part = re.sub(r"(\w)\.$", rf"\1{GLUE}.", part)
         if FINAL.search(part) or filling.rng.random() < 0.5:
             part = capital(part)
         parts[place] = part
@@ -434,7 +439,7 @@ def made(
     kept: bool,
     count: int,
     seed: int,
-    words_kept: bool | None = None,
+    all_words: bool = False,
 ) -> dict[str, list[list[Sentence]]]:
     """Texts of each kind.
 
@@ -442,19 +447,19 @@ def made(
         treebank: what they are made from.
         language: of the templates.
         kept: whether of the kinds that are kept back.
-        words_kept: whether with the words that are; by default as `kept`.
         count: texts of a kind.
         seed: of all draws.
+        all_words: whether with both halves of each list.
 
     Returns:
         By the name of the kind its texts, each a list of sentences.
     """
     parts = described(language)
     texts = defaultdict(list)
-    words_kept = kept if words_kept is None else words_kept
     for name, templates in parts["kept" if kept else "learnt"].items():
         rng = random.Random(f"{seed} {name}")
-        filling = Filling(rng, treebank, parts["lists"], words_kept)
+        half = None if all_words else kept
+        filling = Filling(rng, treebank, parts["lists"], half)
         for number in range(count):
             text = filled(templates[number % len(templates)], filling)
             if rng.random() < 0.15:
