@@ -11,6 +11,7 @@ kept back are learnt, too, and only their combinations are new to the model.
 """
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 import texts
@@ -19,7 +20,7 @@ import keras_tagging
 from keras_tagging.metrics.raw_text import segmentation_scores
 
 #: texts of a kind, for training and to be measured
-LEARNT, MEASURED = 120, 20
+LEARNT, MEASURED = 80, 20
 #: how often the treebanks are read as they are
 PLAIN = 2
 
@@ -79,6 +80,13 @@ def figures(segmenter, corpora, language: str) -> None:
         print(f"  {'all':16} {' '.join(f'{x:4}' for x in sums)}")
 
 
+def literal_of(text: str) -> int | float | str:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -98,7 +106,7 @@ def main() -> None:
         figures(segmenter, corpora, asked.language)
         return
     settings = dict(pair.split("=") for pair in asked.set)
-    settings = {name: float(x) if "." in x else int(x) for name, x in settings.items()}
+    settings = {name: literal_of(text) for name, text in settings.items()}
     segmenter = keras_tagging.build("segmenter", seed=asked.seed, **settings)
     train = material(corpora, asked.language, asked.seed, asked.learn_all)
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
