@@ -223,6 +223,15 @@ def replace_files(folder: Path, write, changed: tuple[str, ...]) -> None:
     (folder / PIPELINE).write_text(list_of(content), encoding="utf-8")
 
 
+def replace_segmenter(pipeline, package: Path) -> None:
+    """Write the segmenter of a pipeline into the folders of a model."""
+    save = partial(pipeline.save, half_precision=True)
+    replace_files(package / "model", save, ("segmenter.",))
+    kept = keras_tagging.load(package / "model")
+    export = partial(kept.export, format="onnx", int8=True)
+    replace_files(package / "onnx", export, ("segmenter.",))
+
+
 def write_onnx(pipeline, folder: Path) -> None:
     """Write the ONNX files of a model beside its folder."""
     shutil.rmtree(folder.with_name("onnx"), ignore_errors=True)
@@ -259,6 +268,11 @@ def main():
     if args.onnx:
         write_onnx(keras_tagging.load(package / "model"), package / "model")
         return
+    if args.segmenter and "parts" in about:  # figures are of gold words
+        pipeline = keras_tagging.load(package / "model")
+        segmenter = keras_tagging.load(args.segmenter)
+        replace_segmenter(with_segmenter(pipeline, segmenter), package)
+        return
     if args.words is not None and not args.runs:
         parser.error("--words takes vectors out of runs: give them")
     if not args.runs and "lexicon" not in about and not args.segmenter:
@@ -287,15 +301,13 @@ def main():
     if args.runs:
         shutil.rmtree(package / "model", ignore_errors=True)
         pipelines[0].save(package / "model", half_precision=True)
+    elif args.segmenter:
+        replace_segmenter(pipelines[0], package)
     else:
-        changed = ("segmenter.",) if args.segmenter else ("parser.", "words.")
         save = partial(pipelines[0].save, half_precision=True)
-        replace_files(package / "model", save, changed)
+        replace_files(package / "model", save, ("parser.", "words."))
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
-    if args.segmenter:
-        export = partial(kept.export, format="onnx", int8=True)
-        replace_files(package / "onnx", export, changed)
-    else:
+    if not args.segmenter:
         write_onnx(kept, package / "model")
     check_halved(evaluator_of(kept, given), dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
