@@ -24,12 +24,12 @@ from keras_tagging.data.surface import Surface
 
 HERE = Path(__file__).parent / "texts"
 #: in a text that is made: no blank between tokens, the end of a sentence before a blank
-#: or before nothing, and the end of a line inside of a sentence
-GLUE, END, GLUED_END, LINE = "\x02", "\x03", "\x05", "\x04"
+#: or before nothing, the end of a line inside of a sentence, and a blank that keeps one
+GLUE, END, GLUED_END, LINE, KEEPING = "\x02", "\x03", "\x05", "\x04", "\x06"
 SIGNS = str.maketrans("~|&^", GLUE + END + GLUED_END + LINE)
 #: a token of several words begins with it
 SEVERAL = "\x01"
-GAPS = re.compile(f"([ \t\n{GLUE}{END}{GLUED_END}{LINE}]+)")
+GAPS = re.compile(f"([ \t\n{GLUE}{END}{GLUED_END}{LINE}{KEEPING}]+)")
 FINAL = re.compile("[.?!…:;,)\"'’”»]$|[\U0001f000-\U0001ffff]$")
 #: "-", "*" and so on, for training and for what is kept back
 TICKS = (["-", "•", "*", "+", "▪"], ["–", "·", "◦", "●", "‣"])
@@ -39,6 +39,8 @@ FILES = (
     ["md", "docx", "cpp", "png", "json", "xlsx", "mp3", "log", "yml", "bak", "psd"],
 )
 COINS = (["$", "€"], ["£", "¥"])
+#: sentences of a paragraph, where a treebank has longer ones
+PARAGRAPH = 12
 CALLS = ["!", "?", "!!", "...", "…", "?!"]
 EMOJI = (
     ["😀", "👍🏽", "🇫🇷", "❤️", ":)", ":-("],
@@ -64,7 +66,8 @@ class Treebank:
             if set(piece) & set(GLUE + END + GLUED_END + LINE + "\n\t") - {GLUE}:
                 continue
             self.paragraphs[-1].append(piece)
-            if "\n\n" in (sentence.surface.after or "\n\n"):
+            after = sentence.surface.after or "\n\n"
+            if "\n\n" in after or len(self.paragraphs[-1]) == PARAGRAPH:
                 self.paragraphs.append([])
             first, *rest = re.split(f"{GLUE}(?=[.?!]$)", piece)
             if 3 < len(sentence) < 25 and rest and piece[0].isupper():
@@ -153,7 +156,7 @@ class Filling:
             text + (self[name] if name else "") for text, name, _, _ in fields
         )
 
-    def of(self, halves) -> str:
+    def drawn(self, halves) -> str:
         words = sum(halves, []) if self.kept is None else halves[self.kept]
         return self.rng.choice(words)
 
@@ -246,7 +249,7 @@ class Filling:
         return value.replace(".", self.rng.choice(marks))
 
     def coin(self):
-        return self.of(COINS)
+        return self.drawn(COINS)
 
     def date(self):
         d, m, y = self.rng.randint(1, 28), self.rng.randint(1, 12), self.year()
@@ -263,10 +266,10 @@ class Filling:
         return self.rng.choice("_-").join(words) + self.rng.choice(["", "", "2"])
 
     def file(self):
-        return f"{self.stem()}.{self.of(FILES)}"
+        return f"{self.stem()}.{self.drawn(FILES)}"
 
     def host(self):
-        return f"{self.last().lower()}.{self.of(HOSTS)}"
+        return f"{self.last().lower()}.{self.drawn(HOSTS)}"
 
     def url(self):
         tail = self.rng.choice(["", "/", f"/{self.stem()}", f"/{self.file()}?id=3"])
@@ -307,7 +310,7 @@ class Filling:
         return self.rng.choice(CALLS)
 
     def emoji(self):
-        return self.of(EMOJI)
+        return self.drawn(EMOJI)
 
     def hash(self):
         return "#" + self.stem().replace("-", "").replace("_", "")
@@ -320,10 +323,10 @@ class Filling:
 
     def tick(self):
         """The same mark in all of a text."""
-        return self.ticks.setdefault("tick", self.of(TICKS))
+        return self.ticks.setdefault("tick", self.drawn(TICKS))
 
     def dot(self):
-        return self.ticks.setdefault("dot", self.of((["."], [")"])))
+        return self.ticks.setdefault("dot", self.drawn((["."], [")"])))
 
 
 def wrapped(piece: str, width: int) -> str:
@@ -387,7 +390,7 @@ def noisy(text: str, rng: random.Random) -> str:
             "(?<=[a-z])(?= )", lambda m: "\u200b" * (rng.random() < 0.3), text
         )
     if kind == 5:
-        return re.sub(" (?=[a-z])", lambda m: rng.choice("  \u00a0"), text)
+        return re.sub(" (?=[a-z])", lambda m: rng.choice(f" {KEEPING}"), text)
     if kind == 6:
         return text.upper()
     return text.lower()
@@ -415,7 +418,7 @@ def sentences_of(text: str, treebank: Treebank, rng: random.Random) -> list[Sent
             words += own
             counts.append(len(own))
         space = re.sub(f"[{GLUE}{GLUED_END}]", "", gap).replace(LINE, "\n")
-        space = space.replace(END, "  " if wide else " ")
+        space = space.replace(END, "  " if wide else " ").replace(KEEPING, "\u00a0")
         if set(gap) & {END, GLUED_END, "\n"} and words:
             surface = Surface(tokens, spans, counts, start, space)
             sentences.append(Sentence(words, surface=surface))
