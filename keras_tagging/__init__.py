@@ -42,7 +42,6 @@ _WITH_KERAS = {
         "ChunkDecoder",
         "ContextWindow",
         "LabelEmbeddingRNN",
-        "LanguageModelLoss",
         "ProjectedRNN",
         "TransitionScorer",
     ],

@@ -20,7 +20,7 @@ import keras_tagging
 from keras_tagging.metrics.raw_text import segmentation_scores
 
 #: texts of a kind, for training and to be measured
-LEARNT, MEASURED = 80, 20
+LEARNT, MEASURED = 30, 20
 #: how often the treebanks are read as they are
 PLAIN = 2
 

@@ -23,6 +23,10 @@ RECIPES = ("fast", "best", "paper")
 Owner = TypeVar("Owner")
 
 
+#: settings that earlier files have and that changed nothing there
+REMOVED = (("language_model", 0.0),)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
     """A network by name, with its recipes: the settings of its paper, and others.
@@ -113,7 +117,6 @@ class Architecture:
         for part in settings.parts.values():
             if hasattr(part, "refuse_unused"):
                 part.refuse_unused(overrides)
-        settings.refuse_leak()
         return settings
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
@@ -123,6 +126,7 @@ class Architecture:
             ValueError: for an unknown keyword or a value that is not possible.
         """
         owner_of = self.keywords
+        keywords = {k: x for k, x in keywords.items() if (k, x) not in REMOVED}
         self.check_keywords(keywords)
         parts = {
             owner: owner(**{k: v for k, v in keywords.items() if owner_of[k] is owner})
@@ -185,19 +189,6 @@ class Settings(Mapping):
             raise ValueError(
                 f"label_smoothing={smoothing} has no meaning with decoder='crf', "
                 "whose loss is the likelihood of the whole path: set it to 0"
-            )
-
-    def refuse_leak(self) -> None:
-        """Refuses to predict words that the states have seen.
-
-        For new models only: files that were saved before this check still load.
-        """
-        objective = getattr(self.network, "language_model", 0)
-        if objective and self.window.window > 1:
-            raise ValueError(
-                f"language_model={objective} learns to predict the next word, which "
-                f"window={self.window.window} shows beforehand: give window=0, or "
-                "language_model=0"
             )
 
     def _check_columns(self, learnt):

@@ -9,7 +9,6 @@ from keras_tagging.utils.checks import (
     Checked,
     Parts,
     PartsOrNone,
-    Rate,
     Rule,
     Share,
     Steps,
@@ -82,10 +81,6 @@ class StackedNetwork(Checked):
         variational_dropout: whether `dropout` and `layer_dropout` drop the same
             components of all tokens of a sentence (Gal & Ghahramani 2016,
             :cite:`gal2016`), not others of each token.
-        language_model: weight of a second objective in training: each direction also
-            predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
-            0.1 in Rei (2017), :cite:`rei2017`; 0 for none. It needs `window=0`: in a
-            wider one stands the word that is to be predicted.
         hidden_layer: "tanh", a layer of `units` between the recurrent ones and the
             output (Lample et al. 2016, section 4.1, :cite:`lample2016`); or None.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
@@ -112,7 +107,6 @@ class StackedNetwork(Checked):
     dropped_layers: Literal["all", "ends"] = "all"
     variational_dropout: bool = False
     recurrent_initializer: Literal["orthogonal", "glorot"] = "orthogonal"
-    language_model: Rate = 0.0
     hidden_layer: Literal["tanh"] | None = None
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
@@ -149,7 +143,7 @@ class StackedNetwork(Checked):
         import keras
 
         from keras_tagging.architectures import embedding, output
-        from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
+        from keras_tagging.layers import BidirectionalStack
 
         draw = seeds(seed)
         of_tables, of_kernels = embedding.INITIALIZERS[settings.tables.initializer]
@@ -184,18 +178,9 @@ class StackedNetwork(Checked):
             dropout=rates,
             variational=self.variational_dropout,
             seed=next(draw),
-            return_directions=self.language_model > 0,
             name="stack",
         )
         x = stack(x, mask=mask)
-        if self.language_model:
-            x, directions = x
-            x = LanguageModelLoss(
-                features.sizes["word"],
-                weight=self.language_model,
-                seed=next(seeds(seed + 1)),
-                name="language_model",
-            )(x, directions, inputs[0][:, :, features.names.index("word")], mask=mask)
         if self.hidden_layer:
             x = keras.layers.Dense(
                 self.units,

@@ -11,7 +11,6 @@ from keras_tagging.data.annotation import (
 )
 from keras_tagging.data.formats.json_lines import flat_fields
 from keras_tagging.data.formats.tables import header_of
-from keras_tagging.data.html import arcs_of
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import (
@@ -21,7 +20,7 @@ from keras_tagging.data.sentence import (
     entities,
     has_tree,
 )
-from keras_tagging.data.surface import chunks, spaced
+from keras_tagging.data.surface import spaced
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
@@ -360,40 +359,3 @@ def to_spacy(sentences: Iterable, vocab):
     if not trees:
         attributes["sent_starts"] = starts
     return Doc(vocab, words=words, spaces=spaces, **attributes, **trees)
-
-
-def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
-    """A dict for ``displacy.render(..., style=style, manual=True)`` of spaCy.
-
-    Args:
-        sentence: with a tree for "dep", with spans or tags in IOB2 for "ent".
-        style: "dep" or "ent".
-
-    Example:
-        >>> from keras_tagging import Sentence
-        >>> words = Sentence(["Ada", "laughs"], ["B-PER", "O"])
-        >>> words.to_displacy("ent")
-        {'text': 'Ada laughs', 'ents': [{'start': 0, 'end': 3, 'label': 'PER'}], ...}
-    """
-    if style == "ent":
-        return _with_entities(sentence)
-    columns = sentence.columns
-    tags = columns.get("pos") or sentence.tags or [""] * len(sentence)
-    words = [{"text": t, "tag": g} for t, g in zip(sentence.tokens, tags, strict=True)]
-    sides = {False: "left", True: "right"}  # where the arrow points
-    drawn = arcs_of(columns["head"], columns.get("deprel", tags))
-    arcs = [
-        {"start": start, "end": end, "label": label, "dir": sides[to_right]}
-        for start, end, to_right, label in drawn
-    ]
-    return {"words": words, "arcs": arcs, "settings": {}}
-
-
-def _with_entities(sentence: Sentence) -> dict:
-    surface = sentence.surface or spaced(sentence.tokens)
-    places = [(a - surface.start, b - surface.start) for a, b in surface.word_offsets]
-    marked = [
-        {"start": places[first][0], "end": places[end - 1][1], "label": label}
-        for label, first, end in chunks(entities(sentence) or [])
-    ]
-    return {"text": surface.text, "ents": marked, "title": None}

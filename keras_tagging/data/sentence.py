@@ -102,10 +102,6 @@ class Sentence:
         """A spaCy `Doc`: see `data.libraries.to_spacy`, also for several sentences."""
         return resolve_name(f"{_LIBRARIES}:to_spacy")([self], vocab)
 
-    def to_displacy(self, style: str = "dep") -> dict:
-        """A dict for displaCy to draw: see `data.libraries.to_displacy`."""
-        return resolve_name(f"{_LIBRARIES}:to_displacy")(self, style)
-
     def _repr_html_(self) -> str:
         return resolve_name("keras_tagging.data.html:for_notebook")(self)
 

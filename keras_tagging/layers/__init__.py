@@ -12,7 +12,6 @@ __getattr__, __dir__, __all__ = attach(
         "context_window": ["ContextWindow"],
         "crf": ["CRF", "CRFAccuracy", "CRFLoss"],
         "label_embedding_rnn": ["LabelEmbeddingRNN"],
-        "language_model": ["LanguageModelLoss"],
         "projected_rnn": ["ProjectedRNN"],
         "transition_scorer": ["TransitionScorer"],
         "word_class_embedding": ["WordClassEmbedding"],

@@ -33,7 +33,6 @@ CLASSES = {
     "ChunkDecoder": "layers.chunk_decoder",
     "ContextWindow": "layers.context_window",
     "LabelEmbeddingRNN": "layers.label_embedding_rnn",
-    "LanguageModelLoss": "layers.language_model",
     "ProjectedRNN": "layers.projected_rnn",
     "TransitionScorer": "layers.transition_scorer",
     "WordClassEmbedding": "layers.word_class_embedding",

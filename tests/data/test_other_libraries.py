@@ -314,30 +314,8 @@ def test_spacy_itself():
     back = from_spacy(doc)
     assert [s.tokens for s in back] == [ADA.tokens, ADA.tokens]
     assert back[0].tags == ADA.tags and back[0].columns == ADA.columns
-    drawn = spacy.displacy.parse_deps(doc[:5])
-    found = ADA.to_displacy()
-    assert found["arcs"] == sorted(drawn["arcs"], key=found["arcs"].index)
-    assert [w["tag"] for w in drawn["words"]] == [w["tag"] for w in found["words"]]
-    ents = spacy.displacy.parse_ents(doc[:5].as_doc())["ents"]
-    keys = ("start", "end", "label")
-    assert [{k: e[k] for k in keys} for e in ents] == ADA.to_displacy("ent")["ents"]
-    for style in ("dep", "ent"):
-        given = FOUND.to_displacy(style)
-        assert "Ada" in spacy.displacy.render(given, style, manual=True, jupyter=False)
+    for style, drawn in (("dep", "nsubj"), ("ent", "PER")):
+        assert drawn in spacy.displacy.render(doc, style, jupyter=False)
 
 
-# displaCy and notebooks
-
-
-def test_what_displacy_draws():
-    drawn = FOUND.to_displacy()
-    assert drawn["words"][0] == {"text": "Ada", "tag": "PROPN"}
-    assert drawn["arcs"][:2] == [
-        {"start": 0, "end": 4, "label": "nsubj", "dir": "left"},
-        {"start": 0, "end": 1, "label": "flat", "dir": "right"},
-    ]
-    ents = [{"start": 0, "end": 3, "label": "PER"}]
-    text = ADA.surface.text
-    assert FOUND.to_displacy("ent") == {"text": text, "ents": ents, "title": None}
-    ents = [{"start": 0, "end": 12, "label": "PER"}]
-    assert ADA.to_displacy("ent")["ents"] == ents
+# Notebooks

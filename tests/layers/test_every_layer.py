@@ -85,13 +85,6 @@ ARGUMENTS = {
         "return_dict": True,
         "seed": 7,
     },
-    own.LanguageModelLoss: {
-        "num_words": WORDS,
-        "weight": 0.5,
-        "units": 2,
-        "most_words": 5,
-        "seed": 1,
-    },
     own.ProjectedRNN: {
         "cell": lambda: SkipLSTMCell(UNITS, skip=None, gate=None),
         "return_cell": True,
@@ -144,7 +137,6 @@ def outputs(x, ids, letters, nodes, labels):
         "window": of(own.ContextWindow)(x),
         "crf": of(own.CRF)(scores),
         "labels": of(own.LabelEmbeddingRNN)(x, labels=ids % 3),
-        "words": of(own.LanguageModelLoss)(x, directions, ids),
         "projected": of(own.ProjectedRNN)(x),
         "moves": of(own.TransitionScorer)(x, nodes, labels),
         "classes": of(own.WordClassEmbedding)(ids),
@@ -202,7 +194,6 @@ X = RNG.normal(size=(*MASK.shape, SIZE)).astype("float32")
 #: what is called with other inputs
 INPUTS = {
     own.CharacterEncoder: (LETTERS,),
-    own.LanguageModelLoss: (X, RNG.normal(size=(*MASK.shape, 8)), IDS),
     own.TransitionScorer: (X, NODES, NODE_LABELS),
     own.WordClassEmbedding: (IDS,),
 }

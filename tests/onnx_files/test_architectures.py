@@ -28,7 +28,6 @@ NETWORKS = {
     "paper": ("bigru", {"recipe": "paper"}),
     "coupled, hidden layer": ("bilstm-crf", {"coupled": True, "hidden_layer": "tanh"}),
     "peepholes": ("bilstm", {"peepholes": True}),
-    "language model": ("bigru", {"language_model": 0.1}),
     "word classes": ("bigru", {"word_classes": {"the": "0101", "dog": "01"}}),
     "letters, window": ("bigru", {"character_network": "gru", "window": 3}),
     "few letters": ("bilstm", {"character_network": "cnn", "max_characters": 7}),
@@ -40,7 +39,7 @@ NETWORKS = {
 }
 
 # Those whose parts others have too, which run in CI: here, above and in `test_layers`.
-SLOW_NETWORKS = {"both ways", "peepholes", "coupled, hidden layer", "language model"}
+SLOW_NETWORKS = {"both ways", "peepholes", "coupled, hidden layer"}
 SLOW_NETWORKS |= {"letters, window", "letters, labels, columns"}
 SLOW_TAGGERS = {"skip-bilstm", "highway-bilstm", "bilstm", "elman-rnn", "i-rnn"}
 EVERY = [
