@@ -142,8 +142,8 @@ class SentenceModel(TrainedOnSentences):
         measures = [options.get("metrics") or [], options.get("weighted_metrics") or []]
         for given in [loss, *keras.tree.flatten(measures)]:
             if isinstance(given, str | CROSS_ENTROPY) and given not in OWN:
-                what = f"{getattr(given, 'name', given)!r} would count padding"
-                raise ValueError(f"{what}: leave it out, or give {' or '.join(OWN)}")
+                name = getattr(given, "name", given)
+                raise ValueError(f"{name!r} would count padding: give {OWN[0]} or none")
         own = self.objectives()
         loss = own["loss"] if isinstance(loss, str) else loss
         if any(isinstance(x, str) for x in keras.tree.flatten(measures)):

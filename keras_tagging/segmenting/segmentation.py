@@ -190,8 +190,8 @@ def windows_of(
             following = np.append(codes[begin + 1 : last + 1], PARAGRAPH)[:count]
             stop = int(offsets[last]) if last < len(codes) else end
             symbols = Symbols(codes[begin:last], offsets[begin:last], stop)
-            columns = guarded(read[: stops[-1]], is_first)
-            known = Guarded(*(column[begin:last] for column in columns))
+            known = guarded(read[: stops[-1]], is_first)
+            known = Guarded(*(column[begin:last] for column in known))
             yield Windows(ids, symbols, following, known, size, leads)
             keep, is_first = max(0, last - context), is_first and last <= context
             codes, offsets, begin = codes[keep:], offsets[keep:], last - keep
@@ -282,11 +282,8 @@ def best_labels(
     best = scores.argmax(-1)
     best[known.inside | _are_joining(following) | (codes == JOINER)] = INSIDE
     is_end = (following == PARAGRAPH) | known.stops
-    before_white = is_end if spaces else are_white(following)
-    for places, allowed in (
-        (before_white | known.ends, ENDS),
-        (is_end, SENTENCE_ENDS),
-    ):
+    ends = known.ends | (is_end if spaces else are_white(following))
+    for places, allowed in ((ends, ENDS), (is_end, SENTENCE_ENDS)):
         best[places] = np.take(allowed, scores[places][:, allowed].argmax(-1))
     within = following != PARAGRAPH if paragraphs else known.within & ~is_end
     best[within] = WITHIN[best[within]]

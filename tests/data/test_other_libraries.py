@@ -316,6 +316,3 @@ def test_spacy_itself():
     assert back[0].tags == ADA.tags and back[0].columns == ADA.columns
     for style, drawn in (("dep", "nsubj"), ("ent", "PER")):
         assert drawn in spacy.displacy.render(doc, style, jupyter=False)
-
-
-# Notebooks

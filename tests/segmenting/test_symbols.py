@@ -201,20 +201,9 @@ def test_ids_of_characters():
     assert one == two != letter
 
 
-def test_line_ends_are_read_where_sentences_of_training_have_them():
-    """Elsewhere they are blanks: a line that is a sentence would teach that all are."""
-    wrapped = "a line\nb " * 60 + "\n\n" + "x" * 45 + "\n" + "yyyy" * 15
-    codes = codes_of("\r\v\n ")
-    for lines, distinct in ((True, 4), (False, 2)):
-        features = CharacterFeatures()
-        features.adapt(symbols_of(wrapped), lines=lines)
-        ids = features.encode(codes)
-        assert len({*map(tuple, ids.tolist())}) == distinct
-        assert (ids < list(features.sizes.values())).all() and (ids > 0).all()
-
-
 @pytest.mark.parametrize("count", [segmenter.WRAPPED - 1, segmenter.WRAPPED])
 def test_a_segmenter_that_learnt_wrapped_text_reads_line_ends(count):
+    """Elsewhere they are blanks: a line that is a sentence would teach that all are."""
     text = "Forty characters and some more on a line\nthat goes on in another\none."
     words = [match.span() for match in re.finditer(r"[^\s.]+|[.]", text)]
     surface = Surface(text, words, [1] * len(words))

@@ -117,8 +117,7 @@ class Segmenter(SentenceModel):
         words = (token for surface in surfaces for token in surface.tokens)
         symbols = symbols_of(text)
         # else a treebank whose lines are sentences would teach that all lines are
-        wrapped = sum(BREAK.search(surface.text) is not None for surface in surfaces)
-        lines = wrapped >= WRAPPED
+        lines = sum(bool(BREAK.search(x.text)) for x in surfaces) >= WRAPPED
         self.features.adapt(symbols, words if wanted else (), lines)
         vocabularies = {
             "tags": list(LABELS),
