@@ -96,6 +96,7 @@ def main() -> None:
     parser.add_argument("corpora", nargs="+")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--learn-all", action="store_true")
+    parser.add_argument("--start", type=Path, help="whose weights are learnt on")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--only-measure", action="store_true")
     asked = parser.parse_args()
@@ -108,6 +109,11 @@ def main() -> None:
     settings = dict(pair.split("=") for pair in asked.set)
     settings = {name: literal_of(text) for name, text in settings.items()}
     segmenter = keras_tagging.build("segmenter", seed=asked.seed, **settings)
+    if asked.start:
+        start = keras_tagging.load(asked.start)
+        about = {"vocabularies": dict(start.vocabularies), "spaces": start.spaces}
+        segmenter = type(start).from_config(segmenter.get_config() | about)
+        segmenter.set_weights(start.get_weights())
     train = material(corpora, asked.language, asked.seed, asked.learn_all)
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
     segmenter.fit(train, validation_data=dev, verbose=2)
