@@ -284,7 +284,7 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     path.write_bytes(b"fine\n\xff\n")
     error = failing("annotate", trained[0], path)
     assert f"{path}:2: byte 1 of the line is not utf-8" in error
-    assert "pass encoding= with the file's own" in error
+    assert "pass encoding= with its own, such as 'cp1252'" in error
     error = failing("annotate", trained[0], tmp_path)
     assert f"{tmp_path}: is a folder, which needs --engine ray" in error
     assert "no such file" in failing("annotate", trained[0], tmp_path / "none")
