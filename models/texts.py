@@ -260,6 +260,14 @@ class Filling:
     def clock(self):
         return f"{self.rng.randint(0, 23)}:{self.rng.randint(0, 59):02}"
 
+    def stamp(self):
+        """When a line was written, in the same form in all of a text."""
+        forms = ["{}", "{},", "{} -", f"[{GLUE}{{}}{GLUE}]", f"({GLUE}{{}}{GLUE})"]
+        form = self.ticks.setdefault("form", self.rng.choice(forms))
+        day = self.ticks.setdefault("day", self.rng.choice([f"{self.date()} ", ""]))
+        clock = f"{day}{self.clock()}:{self.rng.randint(10, 59)}"
+        return form.replace("},", f"}}{GLUE},").format(clock)
+
     def stem(self):
         words = [x for x in GAPS.split(self.np().lower()) if x.isalnum()] or ["note"]
         words = self.rng.choices(words, k=self.rng.randint(1, 2))

@@ -45,7 +45,12 @@ _PICTURES = re.compile(PICTURES.pattern)
 _SIGNS = np.array([ord(sign) for sign in "./:@\\,"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
-_SMALL = np.array([chr(code).islower() for code in range(0x250)] + [False])
+#: of Latin, Greek and Cyrillic
+_LAST = 0x600
+_SMALL, _LETTER, _DIGIT = (
+    np.array([holds(chr(code)) for code in range(_LAST)] + [False])
+    for holds in (str.islower, str.isalpha, str.isdigit)
+)
 
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
@@ -60,12 +65,15 @@ class Guarded(NamedTuple):
         ends: whether one does.
         within: whether no sentence ends behind it.
         stops: whether one does.
+        shortened: whether a full stop follows that belongs to the word unless it ends a
+            sentence.
     """
 
     inside: np.ndarray
     ends: np.ndarray
     within: np.ndarray
     stops: np.ndarray
+    shortened: np.ndarray
 
 
 def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
@@ -74,16 +82,20 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
     of a quoted line, at the beginning of its line. One ends before the line of an
-    `ITEM`, and where quoted lines begin or end.
+    `ITEM`, and where quoted lines begin or end. A full stop between a letter and a
+    blank before a word or number is one of an abbreviation, or ends a sentence.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.
         is_first: whether the document begins with them.
     """
-    inside, ends, within, stops = np.zeros((4, len(codes)), bool)
+    inside, ends, within, stops, shortened = np.zeros((5, len(codes)), bool)
     white = are_white(codes)
-    within[:-1] = _SMALL[np.minimum(codes[1:], 0x250)] & ~white[:-1]
+    latin = np.minimum(codes, _LAST)
+    within[:-1] = _SMALL[latin[1:]] & ~white[:-1]
     within &= ~np.isin(codes, _CALLS)
+    shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
+    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
     for begin, stop in _stretches(white, np.isin(codes, _SIGNS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
@@ -102,7 +114,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if place > 1 and (ITEM.match(text) or was_quoted not in (None, is_quoted)):
             stops[place - 2] = True
         was_quoted = is_quoted
-    return Guarded(inside, ends, within, stops)
+    return Guarded(inside, ends, within, stops, shortened)
 
 
 def _stretches(white, signs, alone=False):

@@ -128,9 +128,10 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
 
     A line is full if the first word of the next one would have made it longer than the
     longest line around it in its paragraph. Its end is `WRAP` if half of the ends there
-    are of full lines, as in text that an editor or a mail program wrapped. It is `LINE`
-    in a paragraph with lines longer than `WIDE`, or none of `NARROW`, and before a
-    `MARK`.
+    are of full lines, and a small letter follows a third of these, as in text that an
+    editor or a mail program wrapped; lines of a chat begin with names or clocks. It is
+    `LINE` in a paragraph with lines longer than `WIDE`, or none of `NARROW`, and before
+    a `MARK`.
 
     Args:
         whole: the text.
@@ -171,7 +172,9 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
     for shift in range(-NEAR, NEAR + 2):
         line, real = near(shift)
         widest = np.maximum(widest, np.where(real, lengths[line], 0))
-    full_around, around = np.zeros((2, len(runs)), int)
+    heads = [whole[begin : begin + 1] for begin in begins.tolist()]
+    small = np.array([head.isalpha() and not head.isupper() for head in heads])
+    full_around, around, small_around = np.zeros((3, len(runs)), int)
     for shift in range(-NEAR, NEAR + 1):
         line, real = near(shift)
         real &= np.append(is_line, False)[line]
@@ -179,10 +182,11 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
         word = np.where(words[following] <= reach, firsts[following], never)
         full = real & (lengths[line] + 1 + word > widest)
         full_around += full
+        small_around += full & small[following]
         around += real
         if not shift:
             is_full = full
-    wrapped = is_full & (2 * full_around >= around)
+    wrapped = is_full & (2 * full_around >= around) & (3 * small_around >= full_around)
     wrapped &= (widest >= NARROW) & (widest <= WIDE)
     for run in np.flatnonzero(wrapped).tolist():
         wrapped[run] = MARK.match(whole, int(stops[run])) is None

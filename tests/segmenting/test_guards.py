@@ -90,6 +90,30 @@ def test_where_sentences_end(text, sentences):
     assert [re.sub(r"\s+", " ", part) for part in parts] == sentences
 
 
+@pytest.mark.parametrize(
+    "text, tokens",
+    [
+        ("no. 3", ["no.", "3"]),
+        ("C. Wu", ["C.", "Wu"]),
+        ("cf.\nthis", ["cf.", "this"]),
+        ("no. (3)", ["no", ".", "(", "3", ")"]),
+        ("3. X", ["3", ".", "X"]),
+        ("on.\n\na", ["on", ".", "a"]),
+    ],
+)
+def test_a_stop_inside_of_a_sentence_belongs_to_its_word(text, tokens):
+    """By a network that ends a token before and behind each mark, and no sentence."""
+    codes = symbols_of(text).codes
+    following = np.append(codes[1:], ord("\n"))
+    marks = codes_of(".()")
+    cut = np.isin(codes, marks) | np.isin(following, marks)
+    scores = np.eye(5)[np.where(cut, TOKEN, INSIDE)]
+    labels = best_labels(scores, codes, following, guarded(codes, True), False)
+    cuts = np.flatnonzero(labels != INSIDE) + 1
+    parts = [text_of_codes(part).strip() for part in np.split(codes, cuts)]
+    assert [part for part in parts if part] == tokens
+
+
 def test_each_guard_says_why_and_holds_nothing_up():
     """A long word that nearly fits each pattern is read in the time of its length."""
     assert all(guard.reason for guard in GUARDS)
