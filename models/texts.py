@@ -207,8 +207,6 @@ class Filling:
         blanks = [i for i, part in enumerate(parts) if part in (" ", END)]
         for place in blanks[every::every]:
             parts[place] = LINE if parts[place] == " " else "\n"
-            if self.rng.random() < 0.3:
-                parts[place + 1] = capital(parts[place + 1])
         return "".join(parts)
 
     def wrapped(self):
@@ -324,7 +322,8 @@ class Filling:
         return "#" + self.stem().replace("-", "").replace("_", "")
 
     def handle(self):
-        return "@" + self.stem().replace("-", "_")
+        mark = self.ticks.setdefault("handle", self.drawn((["@", "u/"], ["@", ""])))
+        return mark + self.stem().replace("-", "_")
 
     def bar(self):
         return "|"

@@ -23,10 +23,10 @@ _CODES = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 BREAK = re.compile("[\r\n\x85\u2028\u2029]")
 #: what marks the item of a list, or a quoted line, at the beginning of its line
 MARK = re.compile(
-    r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)])(?=\s)|>"
+    r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)])(?=\s)|>(?: ?>)*"
 )
-#: characters of the longest of them, and one more
-MARK_SIZE = 7
+#: characters of a line that are looked at for one
+MARK_SIZE = 8
 #: characters around the end of a line that are looked at, and lines
 REACH, NEAR = 600, 5
 #: characters of lines that may be full
@@ -127,11 +127,11 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
     """Whether the end of each line is one of wrapped text.
 
     A line is full if the first word of the next one would have made it longer than the
-    longest line around it in its paragraph. Its end is `WRAP` if half of the ends there
-    are of full lines, and a small letter follows a third of these, as in text that an
-    editor or a mail program wrapped; lines of a chat begin with names or clocks. It is
-    `LINE` in a paragraph with lines longer than `WIDE`, or none of `NARROW`, and before
-    a `MARK`.
+    longest line around it in its paragraph. Its end is `WRAP` if all ends there are of
+    full lines, or half of them and a small letter follows a third of these: as in text
+    that an editor or a mail program wrapped, and not in a chat, where lines begin with
+    names or clocks. It is `LINE` in a paragraph with lines longer than `WIDE`, or none
+    of `NARROW`, and before a `MARK`.
 
     Args:
         whole: the text.
@@ -186,7 +186,8 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
         around += real
         if not shift:
             is_full = full
-    wrapped = is_full & (2 * full_around >= around) & (3 * small_around >= full_around)
+    wrapped = is_full & (2 * full_around >= around)
+    wrapped &= (3 * small_around >= full_around) | (full_around == around)
     wrapped &= (widest >= NARROW) & (widest <= WIDE)
     for run in np.flatnonzero(wrapped).tolist():
         wrapped[run] = MARK.match(whole, int(stops[run])) is None

@@ -80,7 +80,9 @@ def test_pictures_end_where_they_end():
         ("no - b) a", ["no -", "b)", "a"]),
         ("X\n\n-", ["X", "-"]),
         ("a\n* b\nc\n(2) d", ["a", "* b c", "(2) d"]),
-        ("a\n- b\n12. c", ["a - b 12. c"]),
+        ("a\n- b\n12. c", ["a", "- b", "12. c"]),
+        ("Ab\nMi,\nBr\nand b\n\u8bed", ["Ab", "Mi, Br and b \u8bed"]),
+        ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
     ],
 )

@@ -88,7 +88,8 @@ def line_symbol(text, place, line_ends):
         is_near(number) and is_full(number) and symbols_module.NARROW <= widest <= 100
     )
     marked = MARK.match(text, edges[number + 1][1])
-    mine = mine and sum(around) * 2 >= len(around) and small * 3 >= sum(around)
+    mine = mine and sum(around) * 2 >= len(around)
+    mine = mine and (all(around) or small * 3 >= sum(around))
     return "\v" if mine and not marked else "\r"
 
 

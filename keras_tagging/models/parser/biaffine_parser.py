@@ -158,7 +158,8 @@ class BiaffineModel(Tagger):
         terms = []  # the number of a column of targets, logits, loss, weight
         for i, column in enumerate(self.label_columns):
             weight = self.settings.task.weights[i]
-            terms.append((i, y_pred[column.name], self.loss, weight))
+            logits = decoding.logits_of(y_pred[column.name])
+            terms.append((i, logits, self.loss, weight))
             if column.name in first:
                 weight *= network.first_weight
                 terms.append((i, first[column.name], self.loss, weight))
