@@ -155,37 +155,30 @@ class BiaffineModel(Tagger):
         soft = y if isinstance(y, dict) else None
         gold = y if soft is None else soft["gold"]
         network, first = self.settings.network, y_pred.get("first", {})
-        terms = []  # the number of a column of targets, logits, loss, weight
+        terms = []
+
+        def add(i, logits, loss, weight):
+            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
+            value = loss(gold[..., i], logits, 1.0 * sample_weight)
+            terms.append((i, logits, value, weight))
+
         for i, column in enumerate(self.label_columns):
             weight = self.settings.task.weights[i]
-            terms.append((i, y_pred[column.name], self.loss, weight))
+            add(i, y_pred[column.name], self.loss, weight)
             if column.name in first:
                 weight *= network.first_weight
-                terms.append((i, first[column.name], self.loss, weight))
+                add(i, first[column.name], self.loss, weight)
         # heads are not smoothed: their logits have the padding of the batch, too
         plain, weight = training.TagLoss(), network.tree_weight
         count = len(self.label_columns)
-        terms.append((count, y_pred["heads"], plain, weight))
+        add(count, y_pred["heads"], plain, weight)
         if "dependents" in y_pred:
             heads = gold[..., count]
             if soft is not None:
                 best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
                 heads = ops.where(heads < 0, best, heads)
-            labels = self.label_scores(y_pred, heads)
-            terms.append((count + 1, labels, plain, weight))
-        of_gold, of_soft = 0.0, 0.0
-        for i, logits, loss, weight in terms:
-            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
-            value = loss(gold[..., i], logits, 1.0 * sample_weight)
-            of_gold = of_gold + weight * ops.cast(value, "float32")
-            if soft is not None:
-                ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
-                of_soft = of_soft + weight * training.mean_soft_cross_entropy(
-                    ids, shares, logits, sample_weight, self.soft_share[1]
-                )
-        if soft is None:
-            return sum(self.losses, of_gold)
-        return self.joined_loss(of_gold, of_soft)
+            add(count + 1, self.label_scores(y_pred, heads), plain, weight)
+        return self.joined_loss(terms, soft, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The loss alone: figures are those of the development sentences."""
