@@ -8,13 +8,12 @@ from keras import ops
 from keras_tagging import training
 from keras_tagging.data.trees import trees_of
 from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
-from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.joint import OUTPUTS, Joint
 from keras_tagging.kinds.parsing import counts_of, tables_of
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.fit import weights_of_tokens
-from keras_tagging.models.labels import refuse_unknown
-from keras_tagging.models.report import Report, without_nan
+from keras_tagging.models.labels import count_relations, refuse_unknown_relations
+from keras_tagging.models.report import figures_alone
 from keras_tagging.models.tagger import decoding
 from keras_tagging.models.tagger.tagger import Tagger
 from keras_tagging.transitions.arborescence import best_heads
@@ -91,11 +90,11 @@ class Parsed(Joint):
     def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
         """Figures and tables: see `Parser.report`."""
         counting = {"punctuation": punctuation, "subtypes": subtypes}
-        figures = without_nan(self.evaluate(sentences, return_dict=True, **counting))
-        made = {}
+        found = figures_alone(self, sentences, **counting)
         if tables:
-            made = tables_of(self.scores(self.annotated(sentences), **counting))
-        return Report(figures, made, counting)
+            scores = self.scores(self.annotated(sentences), **counting)
+            found.tables.update(tables_of(scores))
+        return found
 
     def counts(self, sentences, figures, **options):
         """The counts behind figures: see `Parser.counts`."""
@@ -219,11 +218,7 @@ class BiaffineParser(Parsed, BiaffineModel):
         return list(self.vocabularies["labels"])
 
     def count_other_labels(self, sentences):
-        trees = trees_of(sentences)
-        labels = count_vocabulary(label for _, deprels in trees for label in deprels)
-        if not labels:
-            raise ValueError("no tree to learn: no training sentence has a token")
-        return {"labels": labels}
+        return {"labels": count_relations(trees_of(sentences))}
 
     # Training
 
@@ -235,8 +230,7 @@ class BiaffineParser(Parsed, BiaffineModel):
 
     def check_development(self, sentences):
         super().check_development(sentences)
-        labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
-        refuse_unknown("dependency labels", labels, self.labels, "development")
+        refuse_unknown_relations(sentences, self.labels)
 
     @property
     def learnt_columns(self):
