@@ -207,6 +207,8 @@ class Filling:
         blanks = [i for i, part in enumerate(parts) if part in (" ", END)]
         for place in blanks[every::every]:
             parts[place] = LINE if parts[place] == " " else "\n"
+            if self.rng.random() < 0.3:
+                parts[place + 1] = capital(parts[place + 1])
         return "".join(parts)
 
     def wrapped(self):
@@ -257,14 +259,6 @@ class Filling:
 
     def clock(self):
         return f"{self.rng.randint(0, 23)}:{self.rng.randint(0, 59):02}"
-
-    def stamp(self):
-        """When a line was written, in the same form in all of a text."""
-        forms = ["{}", "{},", "{} -", f"[{GLUE}{{}}{GLUE}]", f"({GLUE}{{}}{GLUE})"]
-        form = self.ticks.setdefault("form", self.rng.choice(forms))
-        day = self.ticks.setdefault("day", self.rng.choice([f"{self.date()} ", ""]))
-        clock = f"{day}{self.clock()}:{self.rng.randint(10, 59)}"
-        return form.replace("},", f"}}{GLUE},").format(clock)
 
     def stem(self):
         words = [x for x in GAPS.split(self.np().lower()) if x.isalnum()] or ["note"]
@@ -322,8 +316,7 @@ class Filling:
         return "#" + self.stem().replace("-", "").replace("_", "")
 
     def handle(self):
-        mark = self.ticks.setdefault("handle", self.drawn((["@", "u/"], ["@", ""])))
-        return mark + self.stem().replace("-", "_")
+        return "@" + self.stem().replace("-", "_")
 
     def bar(self):
         return "|"

@@ -122,7 +122,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     for place in [*[0] * is_first, *lines.tolist()]:
         text = text_of_codes(codes[place : place + MARK_SIZE])
         if (mark := MARK.match(text)) and text[mark.end() :][:1] in (" ", ""):
-            within[place + mark.end() - 1] = True
+            within[place : place + mark.end()] = True
         quoted = mark[0].count(">") if mark else 0
         if quoted and text[mark.end() :][:1] not in (" ", ""):
             quoted = -1  # which separates paragraphs

@@ -21,12 +21,13 @@ _CODES = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 #: an end of a line, as Unicode has it
 BREAK = re.compile("[\r\n\x85\u2028\u2029]")
-#: what marks the item of a list, or a quoted line, at the beginning of its line
+#: what marks the item of a list, a quoted line, or one of a chat at its beginning
 MARK = re.compile(
-    r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)])(?=\s)|>(?: ?>)*"
+    r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)]|"
+    r"\[[0-9]{1,2}(?::[0-9]{2}){1,2}\])(?=\s)|>(?: ?>)*"
 )
 #: characters of a line that are looked at for one
-MARK_SIZE = 8
+MARK_SIZE = 11
 #: characters around the end of a line that are looked at, and lines
 REACH, NEAR = 600, 5
 #: characters of lines that may be full

@@ -82,13 +82,14 @@ def test_pictures_end_where_they_end():
         ("a\n* b\nc\n(2) d", ["a", "* b c", "(2) d"]),
         ("a\n- b\n12. c", ["a", "- b", "12. c"]),
         ("Ab\nMi,\nBr\nand b\n\u8bed", ["Ab", "Mi, Br and b \u8bed"]),
+        ("[9:05] a\nX\n> b\n>\n>> X c", ["[9:05] a", "X", "> b", ">", ">> X", "c"]),
         ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
     ],
 )
 def test_where_sentences_end(text, sentences):
     """By a network that ends one behind each mark, and behind each X."""
-    parts = pieces(text, SENTENCE, "?!.->)X")
+    parts = pieces(text, SENTENCE, "?!.->)]X")
     assert [re.sub(r"\s+", " ", part) for part in parts] == sentences
 
 
