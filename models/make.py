@@ -16,13 +16,13 @@ figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes on
 parsers learn what their answers keep to with it, and the figures are computed anew; no
 weight changes. That file has what no run can tell: language, licence, corpus, limits,
 an example for the README, and for runs of a tagger or CCG parser alone the `parts` that
-go before it, each with the name of the model here that has it. Such a run keeps those
-of its pretrained vectors that these parts have, and its figures are those of gold
-words, which these parts annotate. The weights are stored in half precision, and the
-figures that the development sentences have with them are printed beside those of the
-run. With `--words N` the models keep the first N words of their pretrained vectors and
-those of the training sentences, and the figures are computed anew. The same model is
-stored as ONNX files, for those who only run it.
+go before it, each with the name of the model here that has it. The list of files names
+that model, which must be installed, too; its files are not written again. The figures
+of such a run are those of gold words, which these parts annotate. The weights are
+stored in half precision, and the figures that the development sentences have with them
+are printed beside those of the run. With `--words N` the models keep the first N words
+of their pretrained vectors and those of the training sentences, and the figures are
+computed anew. The same model is stored as ONNX files, for those who only run it.
 """
 
 import argparse
@@ -38,7 +38,14 @@ from tempfile import TemporaryDirectory
 import keras_tagging
 from keras_tagging.data.lemmas.rules import read_lexicon
 from keras_tagging.models.files.run_folder import METADATA
-from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, SUFFIXES, list_of
+from keras_tagging.runtime.folder import (
+    CHECKSUM,
+    FOLDERS,
+    MODEL,
+    PIPELINE,
+    SUFFIXES,
+    list_of,
+)
 from keras_tagging.utils.stored import sha256_of
 
 HERE = Path(__file__).parent
@@ -53,6 +60,8 @@ FIGURES = {
     "lemma": "LEMMA",
     "uas": "UAS",
     "las": "LAS",
+    "entities": "entities",
+    "entities_of_gold_words": "entities, gold words",
     "accuracy": "tags",
     "oov_accuracy": "tags, unseen words",
     "supertags": "tags of derivations",
@@ -136,10 +145,6 @@ def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
     # the corpus may have been a path, which is nobody's business
     model.metadata["corpus"]["name"] = Path(model.metadata["corpus"]["name"]).name
     metadata = {key: model.metadata[key] for key in ("corpus", "scores")}
-    lists = (getattr(x, "vocabularies", None) or {} for x in given.values())
-    words = next((own["vector"] for own in lists if "vector" in own), None)
-    if words is not None and "vector" in model.vocabularies:
-        model = model.shrink_vectors(words, keep=None)
     own = {model.kind.replace("-", "_"): model}
     pipeline = keras_tagging.Pipeline(**given, **own)
     pipeline.metadata = metadata
@@ -157,12 +162,8 @@ def with_segmenter(pipeline, segmenter):
 def given_parts(about: dict) -> dict:
     """The models of `parts` in `about.json`, by the name of the part."""
     listed = about.get("parts", {})
-    packages = {}
-    for name in {*listed.values()}:
-        described = json.loads((HERE / name / "about.json").read_text(encoding="utf-8"))
-        folder = HERE / name / described["package"] / "model"
-        packages[name] = keras_tagging.load(folder)
-    return {part: packages[name].parts[part] for part, name in listed.items()}
+    models = {x: keras_tagging.load(package_of(x) / "model") for x in listed.values()}
+    return {part: models[name].parts[part] for part, name in listed.items()}
 
 
 def evaluator_of(pipeline, given: dict):
@@ -232,10 +233,46 @@ def replace_segmenter(pipeline, package: Path) -> None:
     replace_files(package / "onnx", export, ("segmenter.",))
 
 
-def write_onnx(pipeline, folder: Path) -> None:
-    """Write the ONNX files of a model beside its folder."""
-    shutil.rmtree(folder.with_name("onnx"), ignore_errors=True)
-    pipeline.export(folder.with_name("onnx"), format="onnx", int8=True)
+def write_onnx(pipeline, package: Path, given: dict[str, str]) -> None:
+    """Write the ONNX files of a model.
+
+    Args:
+        pipeline: the model.
+        package: of its distribution.
+        given: the names of models by those of their parts, which are not written.
+    """
+    folder = package / FOLDERS["onnx"]
+    shutil.rmtree(folder, ignore_errors=True)
+    own = pipeline.only(name for name in pipeline.parts if name not in given)
+    own.export(folder, format="onnx", int8=True)
+    name_parts(folder, given)
+
+
+def write_keras(pipeline, package: Path, given: dict[str, str]) -> None:
+    """Write the Keras files of a model in half precision: see `write_onnx`."""
+    folder = package / FOLDERS["keras"]
+    shutil.rmtree(folder, ignore_errors=True)
+    own = pipeline.only(name for name in pipeline.parts if name not in given)
+    own.save(folder, half_precision=True)
+    name_parts(folder, given)
+
+
+def name_parts(folder: Path, given: dict[str, str]) -> None:
+    """Let the list of a folder name parts of other models here, before its own."""
+    content = json.loads((folder / PIPELINE).read_text(encoding="utf-8"))
+    suffix, named = SUFFIXES[content["files"]], {}
+    for part, name in given.items():
+        file = package_of(name) / folder.name / f"{part}{suffix}"
+        named[part] = {MODEL: name, "sha256": sha256_of(file)}
+    del content[CHECKSUM]
+    content["parts"] = named | content["parts"]
+    (folder / PIPELINE).write_text(list_of(content), encoding="utf-8")
+
+
+def package_of(name: str) -> Path:
+    """The folder of the package of a model here."""
+    about = json.loads((HERE / name / "about.json").read_text(encoding="utf-8"))
+    return HERE / name / about["package"]
 
 
 def seed_of(run: Path) -> int:
@@ -263,16 +300,13 @@ def main():
     args = parser.parse_args()
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
-    package = root / about["package"]
+    package, parts = root / about["package"], about.get("parts", {})
     example = about.pop("example", "Don't panic!")
     if args.onnx:
-        write_onnx(keras_tagging.load(package / "model"), package / "model")
+        write_onnx(keras_tagging.load(package / "model"), package, parts)
         return
-    if args.segmenter and "parts" in about:  # figures are of gold words
-        pipeline = keras_tagging.load(package / "model")
-        segmenter = keras_tagging.load(args.segmenter)
-        replace_segmenter(with_segmenter(pipeline, segmenter), package)
-        return
+    if args.segmenter and parts:
+        parser.error(f"{args.name} has the segmenter of {parts['segmenter']}")
     if args.words is not None and not args.runs:
         parser.error("--words takes vectors out of runs: give them")
     if not args.runs and "lexicon" not in about and not args.segmenter:
@@ -299,8 +333,7 @@ def main():
             compute_figures(pipeline, corpus, given)
     runs = [pipeline.metadata for pipeline in pipelines]
     if args.runs:
-        shutil.rmtree(package / "model", ignore_errors=True)
-        pipelines[0].save(package / "model", half_precision=True)
+        write_keras(pipelines[0], package, parts)
     elif args.segmenter:
         replace_segmenter(pipelines[0], package)
     else:
@@ -308,7 +341,7 @@ def main():
         replace_files(package / "model", save, ("parser.", "words."))
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
     if not args.segmenter:
-        write_onnx(kept, package / "model")
+        write_onnx(kept, package, parts)
     check_halved(evaluator_of(kept, given), dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds

@@ -1,15 +1,16 @@
 """Let the parser of a pipeline learn from what a teacher annotated.
 
-    python models/pupil.py runs/en --corpus ud-en-ewt --teacher runs/teacher \
-        --out runs/en-pupil
+    python models/pupil.py runs/en ud-en-ewt GUM --entities UNER \
+        --teacher runs/teacher --out runs/en-pupil
     python models/make.py en runs/en-pupil
 
-`runs/teacher` is the folder that `teacher.py` wrote. The parser starts from its
-weights, and keeps its vocabularies, its size and its speed. In each epoch it reads the
-training sentences and the whole text: it learns the teacher's probabilities of tags,
-heads and labels, and of the training sentences the gold ones, too. Lemmas, which the
-teacher lacks, are those of the parser itself before. The development sentences choose
-the epoch. What is finished is kept in `--out`: the same command goes on.
+`runs/teacher` is the folder that `teacher.py` wrote, for the same treebanks. The parser
+starts from its weights, and keeps its vocabularies, its size and its speed. In each
+epoch it reads the training sentences and the whole text: it learns the teacher's
+probabilities of tags, heads and labels, and of the training sentences the gold ones,
+too; of entities those of the first treebank. Lemmas, which the teacher lacks, are those
+of the parser itself before. The development sentences of the first treebank choose the
+epoch. What is finished is kept in `--out`: the same command goes on.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 
 import keras_tagging
 from keras_tagging import SoftTargets
+from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import read
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.models.distillation import fingerprint_of
@@ -62,27 +64,33 @@ class Lemmas:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pipeline", type=Path, help="its folder, with Keras models")
-    parser.add_argument("--corpus", required=True, help="the treebank of the teacher")
+    parser.add_argument("corpora", nargs="+", help="the treebanks of the teacher")
+    parser.add_argument("--entities", help="those of the first treebank")
     parser.add_argument("--teacher", type=Path, required=True, help="its folder")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=0.001)
+    parser.add_argument("--token-budget", type=int, default=800)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     pipeline = keras_tagging.load(args.pipeline)
-    corpus = keras_tagging.load_corpus(args.corpus, surface=True)
+    corpora = [keras_tagging.load_corpus(x, surface=True) for x in args.corpora]
+    if args.entities:
+        add_entities(corpora[0], args.entities)
+    corpus, train = corpora[0], [x for each in corpora for x in each.train]
     words = [list(x.tokens) for x in read(args.teacher / "text.conllu")]
-    mixed, before = [*corpus.train, *words], pipeline.parser
+    mixed, before = [*train, *words], pipeline.parser
     parts = [
         together(
             SoftTargets.load(args.teacher / f"{name}.npz"),
             SoftTargets.of(Lemmas(before), sentences),
         )
-        for name, sentences in (("train", corpus.train), ("text", words))
+        for name, sentences in (("train", train), ("text", words))
     ]
     options = {"seed": args.seed, "learning_rate": args.learning_rate}
     options["tag_weights"] = weights_of(before.column_names)
+    options["token_budget"] = args.token_budget
     pupil = before.retarget(corpus.train, **options)
     pupil.fit(
         mixed,

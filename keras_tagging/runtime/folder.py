@@ -6,17 +6,23 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from keras_tagging.runtime.pipeline import TextPipeline, kinds_of_part, stages
+from keras_tagging.utils.named_models import installed_models
 from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
 PIPELINE = "pipeline.json"
 #: Format 1, of version 0.2.0, has no checksum of itself; format 5 has the words of ONNX
-#: files in files of their own. Parts of formats 3 and 4 had words in common.
-FORMAT, WITH_WORDS, FORMATS, GONE = 2, 5, (1, 2, 5), (3, 4)
+#: files in files of their own, format 6 parts of installed models. Parts of formats 3
+#: and 4 had words in common.
+FORMAT, WITH_WORDS, WITH_MODELS, FORMATS, GONE = 2, 5, 6, (1, 2, 5, 6), (3, 4)
+#: of a part, the name of the installed model whose part it is
+MODEL = "model"
 #: the vocabularies of ONNX files, and the forms in which they have a token
 WORDS, WORD_FORMS = "words.npz", "words.onnx"
 CHECKSUM = "sha256"
 SUFFIXES = {"keras": ".keras", "onnx": ".onnx"}
+#: of the package of an installed model
+FOLDERS = {"keras": "model", "onnx": "onnx"}
 REMEDY = "copy the folder again from where it was saved"
 
 
@@ -28,6 +34,8 @@ def list_of(content: dict) -> str:
             if there are any.
     """
     version = WITH_WORDS if content.get("words") else FORMAT
+    if any(MODEL in about for about in content["parts"].values()):
+        version = WITH_MODELS
     content = json.loads(json.dumps({"format": version, **content}))
     return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
 
@@ -107,17 +115,33 @@ def read_pipeline(
         kind: the class of the pipeline.
 
     Raises:
-        ValueError: if a file is missing, or not the one that the content tells of, or
-            the models make no pipeline.
+        ValueError: if a file is missing, or not the one that the content tells of, a
+            model whose parts it has is not installed, or the parts make no pipeline.
         OSError: if a file cannot be opened.
     """
     parts = {}
     for name, about in content["parts"].items():
-        path = folder / f"{name}{SUFFIXES[content['files']]}"
+        home = _home(folder, about, content["files"])
+        path = home / f"{name}{SUFFIXES[content['files']]}"
         parts[name] = read(path, listed_bytes(path, about))
     pipeline = kind(**parts)
     pipeline.metadata = content["metadata"]
     return pipeline
+
+
+def _home(folder: Path, about, files: str) -> Path:
+    """The folder that has a part: that of the pipeline, or of an installed model.
+
+    Raises:
+        ValueError: if the model is not installed.
+    """
+    if not isinstance(about, dict) or MODEL not in about:
+        return folder
+    name, models = about[MODEL], installed_models()
+    if not isinstance(name, str) or name not in models:
+        what = f"has parts of the model {str(name)[:40]!r}: install that, too"
+        raise ValueError(f"{folder / PIPELINE}: {what}")
+    return models[name].part(FOLDERS[files])
 
 
 def listed_bytes(path: Path, about) -> bytes:

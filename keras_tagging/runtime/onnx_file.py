@@ -165,7 +165,11 @@ def read_parts(folder: Path, content: dict, kind=TextPipeline, threads=None):
     """The pipeline of a folder of ONNX files: see `read_pipeline`."""
     files = content.get("words")
     words = read_words(folder, files) if files else None
-    load = partial(read, threads=threads, words=words)
+
+    def load(path, data):  # a part of another model has the words of that
+        own = words if path.parent == folder else None
+        return read(path, data, threads=threads, words=own)
+
     return read_pipeline(folder, content, load, kind)
 
 

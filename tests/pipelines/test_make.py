@@ -4,6 +4,7 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from derivations import GOLD
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
+from keras_tagging.runtime import folder
 from keras_tagging.vectors import WordVectors
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -46,8 +48,12 @@ def make(tmp_path, monkeypatch):
 def test_a_ccg_parser_gets_the_parts_of_another_model(make, tmp_path, monkeypatch):
     tagged = [Sentence(s.tokens, None, {"pos": [x[0] for x in s.tokens]}) for s in GOLD]
     tagger = built("bigru", 3, tagged, tags="upos")
-    Pipeline(tagger=tagger).save(tmp_path / "en" / "package" / "model")
+    en = tmp_path / "en" / "package"
+    Pipeline(tagger=tagger).save(en / "model")
+    Pipeline(tagger=tagger).export(en / "onnx", format="onnx", int8=True)
     (tmp_path / "en" / "about.json").write_text('{"package": "package"}')
+    installed = {"en": SimpleNamespace(part=lambda name: en / name)}
+    monkeypatch.setattr(folder, "installed_models", lambda: installed)
     parser = built("ccg-shift-reduce", 5, GOLD, move_units=4, beam_width=2)
     bank = tmp_path / "bank"
     bank.mkdir()
@@ -69,10 +75,7 @@ def test_a_ccg_parser_gets_the_parts_of_another_model(make, tmp_path, monkeypatc
 
     made = keras_tagging.load(root / "package" / "model")
     assert [*made.parts] == ["tagger", "ccg-shift-reduce"]
-    # the parser keeps the vectors of the tagger, and both look words up together
-    for part in made.parts.values():
-        assert part.vocabularies["vector"] == WORDS[:3]
-    assert not (root / "package" / "model" / "words.npz").exists()
+    assert not [*root.rglob("tagger.*")]
     onnx = runtime.load(root / "package" / "onnx")
     assert all(part.words_read for part in onnx.parts.values())
     found = list(onnx.annotate([s.tokens for s in GOLD]))
@@ -81,7 +84,14 @@ def test_a_ccg_parser_gets_the_parts_of_another_model(make, tmp_path, monkeypatc
         pos = [leaf.pos for leaf in own.derivation.leaves]
         assert pos == own.columns["pos"]
     card = json.loads((root / "package" / "card.json").read_text("utf-8"))
-    small = parser.shrink_vectors(WORDS[:3]).evaluate(GOLD, return_dict=True)
-    assert card["figures"]["test"]["supertags"] == f"{100 * small['supertags']:.2f}"
+    whole = parser.evaluate(GOLD, return_dict=True)
+    assert card["figures"]["test"]["supertags"] == f"{100 * whole['supertags']:.2f}"
     assert made.metadata["corpus"]["name"] == "bank"
     assert "gold words: one seed" in (root / "README.rst").read_text("utf-8")
+    # another version of en, and none
+    (en / "onnx" / "tagger.onnx").write_bytes(b"")
+    with pytest.raises(ValueError, match="tagger.onnx: is not the file that"):
+        runtime.load(root / "package" / "onnx")
+    installed.clear()
+    with pytest.raises(ValueError, match="parts of the model 'en': install that, too"):
+        keras_tagging.load(root / "package" / "model")
