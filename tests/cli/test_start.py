@@ -76,11 +76,7 @@ def test_which_corpora_have_derivations(tmp_path):
     ],
 )
 def test_parts_by_the_corpus(parts, segmenter, derived, expected):
-    assert parts_of(parts, None, segmenter, derived) == (*expected.split(","),)
-    both = parts_of(parts, "names", segmenter, derived)
-    assert both == (*expected.split(","), "entities")
-    with pytest.raises(ValueError, match="give the corpus of --entities"):
-        parts_of("entities", None, None, derived)
+    assert parts_of(parts, segmenter, derived) == (*expected.split(","),)
 
 
 def test_settings_of_parts():
