@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import NER, Sentence, text_of
+from keras_tagging.data.surface import spaced
 from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
 from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.metrics.raw_text import COLUMNS
@@ -35,9 +36,11 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     gold = [sentence for sentence in sentences if sentence.tokens]
     has_derivations = pipeline.gives_derivations and bool(gold)
     has_derivations &= all(s.derivation is not None for s in gold)
-    words = [_only(sentence, pipeline.input_columns) for sentence in gold]
     reads_words = has_derivations and all(s.surface is None for s in gold)
     reads_words |= pipeline.segmenter is None
+    if reads_words:
+        gold = [replace(s, surface=spaced(s.tokens)) for s in gold]
+    words = [_only(sentence, pipeline.input_columns) for sentence in gold]
     parts = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
     columns = {*pipeline.columns}
     annotated = pipeline.annotate(words if reads_words else text_of(gold))

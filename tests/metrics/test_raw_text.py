@@ -30,9 +30,7 @@ def counts(found, name):
 
 
 def test_white_space_does_not_count():
-    gold = [sentence("10 000", "x")]
-    predicted = [Sentence(["10000", "x"])]
-    found = raw_text_scores(gold, predicted)
+    found = raw_text_scores([sentence("10 000", "x")], [sentence("10000", "x")])
     assert counts(found, "tokens") == (2, 2, 2)
 
 
@@ -53,9 +51,17 @@ def test_entities_by_their_characters():
 
 def test_another_text_is_refused():
     with pytest.raises(ValueError, match="at character 2 without white space .*'abc'"):
-        raw_text_scores([Sentence(["abc"])], [Sentence(["adc"])])
+        raw_text_scores([sentence("abc")], [sentence("adc")])
     with pytest.raises(ValueError, match="at character 4"):
-        raw_text_scores([Sentence(["abc"])], [Sentence(["abc", "d"])])
+        raw_text_scores([sentence("abc")], [sentence("abc", "d")])
+
+
+def test_sentences_without_their_text_are_refused():
+    """Their multiword tokens may have been left out: no count of tokens is right."""
+    gold, words = [sentence(("can't", "ca", "n't"))], [Sentence(["ca", "n't"])]
+    for pair in ((gold, words), (words, gold)):
+        with pytest.raises(ValueError, match="sentence 1, .* with surface=True"):
+            raw_text_scores(*pair)
 
 
 def test_words_of_multiword_tokens_align_by_their_forms():
