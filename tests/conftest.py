@@ -10,6 +10,7 @@ from functools import cache
 from unittest import mock
 
 import numpy as np
+import onnx
 import pytest
 import selection
 import typer.main
@@ -18,6 +19,7 @@ from treebanks import TINY as TINY_SEGMENTER
 
 import keras_tagging
 from keras_tagging import Sentence
+from keras_tagging.onnx.builder import Builder
 
 # A process keeps millions of objects of traced graphs. With Python's own thresholds it
 # looks for garbage among them so often that tests take a twentieth longer.
@@ -156,6 +158,21 @@ def commands_made_once():
     Else that takes 9 of the 10 milliseconds of a short command.
     """
     with mock.patch.object(typer.main, "get_command", cache(typer.main.get_command)):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def exports_are_sound():
+    """Onnx's own tools read every graph that a test makes."""
+    make = Builder.model
+
+    def checked(builder, name):
+        made = make(builder, name)
+        onnx.checker.check_model(made, full_check=True)
+        onnx.shape_inference.infer_shapes(made)
+        return made
+
+    with mock.patch.object(Builder, "model", checked):
         yield
 
 

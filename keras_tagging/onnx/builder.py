@@ -151,8 +151,10 @@ class Builder:
         nodes = _needed(self.nodes(), [value.name for value in self.outputs])
         read = {name for node in nodes for name in _reads(node)}
         constants = [t for t in self.initializers if t.name in read]
+        graph = helper.make_graph(nodes, name, self.inputs, self.outputs, constants)
+        _type_strings(graph)
         return helper.make_model(
-            helper.make_graph(nodes, name, self.inputs, self.outputs, constants),
+            graph,
             ir_version=IR_VERSION,
             producer_name="keras_tagging",
             producer_version=version("keras-tagging"),
@@ -163,6 +165,19 @@ class Builder:
 def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
     """ONNX's description of an input or output."""
     return helper.make_tensor_value_info(name, TYPES[dtype], list(shape))
+
+
+def _type_strings(graph: GraphProto) -> None:
+    """Says that these nodes give strings: onnx's own tools do not know it.
+
+    They would end the process where a `LabelEncoder` reads what has no type.
+    """
+    for node in graph.node:
+        if node.op_type in ("StringLower", "StringRegexReplace", "StringSplit"):
+            strings = node.output[0], TYPES["string"], None
+            graph.value_info.append(helper.make_tensor_value_info(*strings))
+        for attribute in node.attribute:
+            _type_strings(attribute.g)
 
 
 def _is_half(values) -> bool:

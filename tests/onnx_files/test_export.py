@@ -32,7 +32,6 @@ def run(path, **feeds):
 def test_signature_and_metadata(columns):
     model, path = columns
     assert [p.name for p in path.parent.iterdir()] == ["tagger.onnx"]
-    onnx.checker.check_model(str(path))
     made = onnx.load(path)
     axes = {
         value.name: [axis.dim_param for axis in value.type.tensor_type.shape.dim]
