@@ -28,7 +28,6 @@ from keras_tagging.data.lemmas.scripts import common_subsequence
 from keras_tagging.data.sentence import NER, Sentence, check_surfaces
 from keras_tagging.metrics.chunks import ChunkCounts, chunks
 
-UNITS = ("tokens", "sentences", "words")
 #: figures of columns, and the column that each needs
 COLUMNS = {
     "upos": "pos",
@@ -103,8 +102,8 @@ def raw_text_scores(
             right &= attached
         counts[name] = ChunkCounts(len(words), len(others), len(right))
     if all(NER in s.columns for s in (*gold, *predicted)):
-        one, other = _entities(words, gold), _entities(others, predicted)
-        counts["entities"] = ChunkCounts(len(one), len(other), len(one & other))
+        found = _entities(words, gold), _entities(others, predicted)
+        counts["entities"] = _common(*found)
     return counts
 
 
@@ -147,14 +146,15 @@ def unit_scores(gold: list[Sentence], predicted: list[Sentence]):
         check_surfaces(sentences)  # words alone do not tell which are one token
     texts = ("".join(t for s in x for t in s.surface.tokens) for x in (gold, predicted))
     check_same_text(*map(unspaced, texts))
-    units = [_units(sentences) for sentences in (gold, predicted)]
-    counts = {}
-    for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
-        counts[name] = ChunkCounts(len(one), len(other), len(one & other))
-    words, others = (u[2] for u in units)
-    pairs = align(words, others)
-    counts["words"] = ChunkCounts(len(words), len(others), len(pairs))
-    return counts, (words, others), pairs
+    tokens, spans, words = zip(_units(gold), _units(predicted), strict=True)
+    counts = {"tokens": _common(*tokens), "sentences": _common(*spans)}
+    pairs = align(*words)
+    counts["words"] = ChunkCounts(*map(len, (*words, pairs)))
+    return counts, words, pairs
+
+
+def _common(one: set, other: set) -> ChunkCounts:
+    return ChunkCounts(len(one), len(other), len(one & other))
 
 
 def align(words: Sequence[_Word], others: Sequence[_Word]) -> list[tuple[int, int]]:
@@ -267,9 +267,7 @@ def segmentation_scores(
     """
     gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
     counts, words, _ = unit_scores(gold, predicted)
-    one, other = map(_multiwords, words)
-    multiwords = ChunkCounts(len(one), len(other), len(one & other))
-    return SegmentationScores(**counts, multiwords=multiwords)
+    return SegmentationScores(**counts, multiwords=_common(*map(_multiwords, words)))
 
 
 def _multiwords(words) -> set[tuple]:

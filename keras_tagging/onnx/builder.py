@@ -162,9 +162,9 @@ class Builder:
         )
 
 
-def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
-    """ONNX's description of an input or output."""
-    return helper.make_tensor_value_info(name, TYPES[dtype], list(shape))
+def value_info(name: str, dtype: str, shape: Sequence[int | str | None] | None):
+    """ONNX's description of a value; its shape may be unknown, and its axes."""
+    return helper.make_tensor_value_info(name, TYPES[dtype], shape)
 
 
 def _type_strings(graph: GraphProto) -> None:
@@ -174,8 +174,7 @@ def _type_strings(graph: GraphProto) -> None:
     """
     for node in graph.node:
         if node.op_type in ("StringLower", "StringRegexReplace", "StringSplit"):
-            strings = node.output[0], TYPES["string"], None
-            graph.value_info.append(helper.make_tensor_value_info(*strings))
+            graph.value_info.append(value_info(node.output[0], "string", None))
         for attribute in node.attribute:
             _type_strings(attribute.g)
 
@@ -191,11 +190,8 @@ def _is_half(values) -> bool:
         return np.array_equal(values.astype("float16"), values)
 
 
-def _tensor(name, values):
-    if values.dtype != object:
-        return numpy_helper.from_array(np.asarray(values, order="C"), name)
-    flat = [text.encode() for text in values.ravel().tolist()]
-    return helper.make_tensor(name, TensorProto.STRING, values.shape, flat)
+def _tensor(name: str, values) -> TensorProto:
+    return numpy_helper.from_array(np.asarray(values), name)
 
 
 def _needed(nodes: list, outputs: list[str]) -> list:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import NER, Sentence, text_of
 from keras_tagging.data.surface import spaced
 from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
@@ -51,14 +50,9 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     scored = columns & {*COLUMNS.values(), NER} & filled
     scores = raw_text_scores([_only(x, scored) for x in named], predicted)
     if has_derivations:
-        derived = predicted
-        if not reads_words:
-            derived = TextPipeline(**parts).annotate(words)
+        derived = predicted if reads_words else TextPipeline(**parts).annotate(words)
         scores |= _derivation_scores(gold, derived)
     if not reads_words and "entities" in scores:
-        read = {field_of(c) for model in parts.values() for c in model.input_columns}
-        if not read & {"head", "deprel"}:  # what tags is enough
-            parts = {k: m for k, m in parts.items() if m.gives_probabilities}
         tagged = TextPipeline(**parts).annotate(s.tokens for s in gold)
         rows = ([s.columns[NER] for s in x] for x in (gold, tagged))
         scores["entities_of_gold_words"] = chunk_scores(*rows)

@@ -1,6 +1,9 @@
 """`/openapi.json`: sound, and true of all answers."""
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 from derivations import GOLD
@@ -24,6 +27,31 @@ BODIES = {
         {"inputs": [TENSOR], "id": "7", "outputs": [{"name": "json"}]},
     ],
 }
+
+
+#: by type, what is against the document as much as against the service
+REFUSED = {
+    "TextRequest": [
+        *({"text": None}, {"text": "a", "model": None}, {"text": "a", "texts": ["a"]}),
+        *({"texts": []}, {"texts": ["a"] * 1001}, {"text": "a", "output": None}),
+        *({"sentences": x} for x in ([], [[]], [" ", []], [["a", ""]], ["a"] * 1001)),
+        {"sentences": ["a"], "input": "lines"},
+        {"text": "a", "probabilities": True, "output": "conllu"},
+        {"sentences": [["a" * 1001]]},
+    ],
+    "TokensRequest": [
+        *({"sentences": x} for x in ([], [[]], [" "], None, [["a" * 1001]])),
+        {"sentences": ["a"], "columns": None},
+    ],
+    "InferRequest": [
+        *({"inputs": x} for x in ([], None)),
+        *({"inputs": [TENSOR], x: None} for x in ("id", "outputs")),
+        *({"inputs": [TENSOR | {"shape": x}]} for x in ([], [0], [1, 1, 1])),
+        *({"inputs": [TENSOR | {"data": x}]} for x in ([], [[]], [None])),
+    ],
+}
+ROUTES = {"TextRequest": "/annotate", "TokensRequest": "/tag"}
+ROUTES["InferRequest"] = "/v2/models/whole/infer"
 
 
 def operations():
@@ -91,6 +119,37 @@ def test_answers_are_as_it_says(whole, written, check, operation):
         kind = found.headers["content-type"].partition(";")[0]
         schema = entry["responses"]["200"]["content"][kind]["schema"]
         check(schema, found.json() if kind.endswith("json") else found.text)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_as_strict_as_the_service(whole, written, check, name):
+    from jsonschema import ValidationError
+
+    assert "null" not in json.dumps(written)
+    for body in REFUSED[name]:
+        assert whole.post(ROUTES[name], body).status_code in (400, 413), body
+        with pytest.raises(ValidationError):
+            check({"$ref": f"#/components/schemas/{name}"}, body)
+
+
+@pytest.mark.slow
+def test_schemathesis(whole, tmp_path):
+    """Whether sentences have the columns of a model, and tensors fit, it cannot say."""
+    pytest.importorskip("schemathesis")
+    (tmp_path / "schemathesis.toml").write_text(
+        "[checks.negative_data_rejection]\n"
+        "expected-statuses = [400, 404, 405, 413, 415]\n"
+        "[checks.positive_data_acceptance]\n"
+        "enabled = false\n"
+        "expected-statuses = [200, 404, 413]\n"
+        "[[operations]]\n"
+        'include-path = "/annotate"\n'
+        "checks.positive_data_acceptance.enabled = true\n"
+    )
+    command = [sys.executable, "-m", "schemathesis.cli", "run", "--seed=1"]
+    command += [f"{whole.url}/openapi.json", "--max-examples=50"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_derivations_are_as_it_says(check):
