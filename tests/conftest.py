@@ -86,6 +86,12 @@ def reloaded(model, folder):
     return again
 
 
+def exported(model, folder):
+    """The model that its ONNX file gives, without Keras."""
+    model.export(folder / "model.onnx", format="onnx")
+    return keras_tagging.load(folder / "model.onnx")
+
+
 def spoil(model):
     """Makes a model give its rarest tag to every token."""
     bias = 1e4 * np.eye(len(model.tags), dtype="float32")[-1]
@@ -252,6 +258,18 @@ def ccg_parser(tmp_path_factory):
         return model
 
     return trained_once("ccg", train, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def onnx_file(model, tmp_path_factory):
+    """The ONNX file of the model of a test's module."""
+    exported(model, folder := tmp_path_factory.mktemp("onnx"))
+    return folder / "model.onnx"
+
+
+@pytest.fixture(scope="module", name="onnx")
+def loaded_onnx_file(onnx_file):
+    return keras_tagging.load(onnx_file)
 
 
 @pytest.fixture(scope="session")

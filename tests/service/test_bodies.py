@@ -40,26 +40,16 @@ async def refused(bodies, *parts):
     return caught.value.status_code
 
 
-@pytest.mark.parametrize(
-    "kind, reads",
-    [
-        ("Application/JSON; charset=utf-8", True),
-        ("application/octet-stream", True),
-        ("application/x-www-form-urlencoded", True),  # curl's
-        ("text/plain;charset=UTF-8", False),
-        ("multipart/form-data; boundary=x", False),
-    ],
-)
-def test_kinds_of_bodies(kind, reads):
-    async def enter():
+def test_kinds_of_bodies():
+    async def enter(kind):
         async with Bodies(9).read(request(b"{}", kind=kind)) as body:
             return body
 
-    if reads:
-        assert asyncio.run(enter()) == b"{}"
-        return
-    with pytest.raises(Problem, match="415.* is not read: send application/json"):
-        asyncio.run(enter())
+    for kind in ("json; charset=utf-8", "octet-stream", "x-www-form-urlencoded"):
+        assert asyncio.run(enter(f"Application/{kind}")) == b"{}"
+    for kind in ("text/plain;charset=UTF-8", "multipart/form-data; boundary=x"):
+        with pytest.raises(Problem, match="415: .* is not read: send application/json"):
+            asyncio.run(enter(kind))
 
 
 @pytest.mark.parametrize("tokens, most", [(0, 8), (1, 8), (5, 10)])
