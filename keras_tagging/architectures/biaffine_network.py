@@ -28,8 +28,8 @@ class BiaffineNetwork(Checked):
         encoder: the stacked tagger whose cell the layers have.
         units: size of the hidden state of each direction.
         num_layers: bidirectional layers.
-        feed_dim: size of the vector :math:`E p_t` of each column, lemma scripts apart;
-            0 if the tags of the first layer are not predicted.
+        feed_dim: size of the vector :math:`E p_t` of each column, lemma scripts and
+            chunk tags apart; 0 if the tags of the first layer are not predicted.
         dropout: of the input of the recurrent layers.
         layer_dropout: of their output.
         head_units, label_units: size of the vectors of words as dependents, and as
@@ -38,6 +38,8 @@ class BiaffineNetwork(Checked):
             sentence.
         tree_weight: of the losses of heads and of labels, beside those of the columns.
         first_weight: of the loss of the tags of the first layer.
+        constrained: whether only consistent chunks come out of a column of chunk tags,
+            no I-LOC after O in IOB2; None: if those of training are consistent.
     """
 
     kind: ClassVar[str] = "biaffine-parser"
@@ -54,6 +56,7 @@ class BiaffineNetwork(Checked):
     head_dropout: Share = 0.33
     tree_weight: Rate = 1.4
     first_weight: Rate = 0.4
+    constrained: bool | None = None
 
     def build(self, settings, features, columns, labels, *, seed, vector_dim=0):
         """The functional network.
@@ -67,15 +70,15 @@ class BiaffineNetwork(Checked):
             vector_dim: size of the pretrained vectors, 0 without.
 
         Returns:
-            A functional model from what `run_network` gives it to a dict: the logits of
-            each column by its name, those of the first layer under `first`, `heads`,
-            if there are labels the outputs of `ArcLabels` as `dependents` and
-            `label_heads`, and `lengths`.
+            A functional model from what `run_network` gives it to a dict: what
+            `output_layer` gives for each column by its name, the logits of the first
+            layer under `first`, `heads`, if there are labels the outputs of `ArcLabels`
+            as `dependents` and `label_heads`, and `lengths`.
         """
         import keras
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import functional, linear
+        from keras_tagging.architectures.output import consistent, functional, linear
         from keras_tagging.layers import ArcLabels, BiaffineHeads
 
         draw = seeds(seed)
@@ -107,8 +110,8 @@ class BiaffineNetwork(Checked):
             return linear(x, len(column), of_kernels(next(draw)), column.layer(name))
 
         outputs = {"lengths": keras.ops.sum(keras.ops.cast(mask, "int32"), 1)}
-        fed = [column for column in columns if self.feed_dim and not column.scripts]
-        if fed and self.num_layers > 1:
+        fed = [x for x in columns if not (x.scripts or x.has_chunks)]
+        if fed and self.feed_dim and self.num_layers > 1:
             x = stack(1, "lower_stack")(x, mask=mask)
             first = {column.name: logits(x, column, "first") for column in fed}
             vectors = [
@@ -125,7 +128,9 @@ class BiaffineNetwork(Checked):
             x = stack(self.num_layers - 1, "stack")(x, mask=mask)
         else:
             x = stack(self.num_layers, "stack")(x, mask=mask)
-        outputs |= {column.name: logits(x, column, "logits") for column in columns}
+        for column in columns:
+            scores = logits(x, column, "logits")
+            outputs[column.name] = consistent(scores, column, mask)
         options = {"dropout": self.head_dropout}
         outputs["heads"] = BiaffineHeads(
             self.head_units,

@@ -74,10 +74,18 @@ def output_layer(
         chunks = {"tags": tags, "constrained": True, "scheme": scheme} if scheme else {}
         crf = CRF(return_dict=True, name=column.layer("crf"), **chunks)
         return crf(logits, mask=mask)
-    if scheme is None:
+    return consistent(logits, column, mask)
+
+
+def consistent(logits, column, mask):
+    """What the network is to give for a column without a CRF: logits, or a dict.
+
+    Of chunk tags the best path keeps to the scheme of the column.
+    """
+    if column.scheme is None:
         return logits
     name = column.layer("chunks")
-    search = ChunkDecoder(tags, scheme, from_logits=True, name=name)
+    search = ChunkDecoder(column.labels, column.scheme, from_logits=True, name=name)
     return {"logits": logits, "tags": search(logits, mask=mask)}
 
 

@@ -74,6 +74,21 @@ def recurrent_stack(
     )
 
 
+def stack_of(network, draw, of_kernels, seed):
+    """The stack of a network whose fields are named as the arguments of a stack."""
+    return recurrent_stack(
+        network.encoder,
+        network.units,
+        network.num_layers,
+        draw,
+        of_kernels,
+        merge=network.merge,
+        dropout=network.layer_dropout,
+        name="stack",
+        seed=seed,
+    )
+
+
 #: keywords that are those of `TransitionScorer`
 _OF_SCORER = ("label_dim", "input_dropout", "dropped", "hidden_dropout")
 _OF_SCORER += ("truncation", "truncation_limit", "beam_width")

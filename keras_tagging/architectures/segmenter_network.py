@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
+from keras_tagging.architectures.parser_network import Encoder, stack_of
 from keras_tagging.utils.checks import Checked, Parts, Share, Units, whole
 from keras_tagging.utils.seeds import seeds
 
@@ -89,16 +89,6 @@ class SegmenterNetwork(Checked):
         ]
         x = ops.concatenate(tables, -1)
         x = keras.layers.Dropout(self.dropout, seed=next(draw), name="input_dropout")(x)
-        x = recurrent_stack(
-            self.encoder,
-            self.units,
-            self.num_layers,
-            draw,
-            glorot,
-            merge=self.merge,
-            dropout=self.layer_dropout,
-            name="stack",
-            seed=seed,
-        )(x, mask=mask)
+        x = stack_of(self, draw, glorot, seed)(x, mask=mask)
         logits = linear(x, len(labels), glorot(seed=next(draw)))
         return keras.Model(ids, logits, name="segmenter")

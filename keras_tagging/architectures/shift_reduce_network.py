@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
+from keras_tagging.architectures.parser_network import Encoder, stack_of
 from keras_tagging.architectures.settings import TABLES, CCGMovesSettings
 from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
 from keras_tagging.transitions import RuleTables
@@ -89,17 +89,7 @@ class ShiftReduceNetwork(Checked):
         inputs, mask, x = token_inputs(
             settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
         )
-        x = recurrent_stack(
-            self.encoder,
-            self.units,
-            self.num_layers,
-            draw,
-            of_kernels,
-            merge=self.merge,
-            dropout=self.layer_dropout,
-            name="stack",
-            seed=seed,
-        )(x, mask=mask)
+        x = stack_of(self, draw, of_kernels, seed)(x, mask=mask)
         logits = linear(x, len(tags), of_kernels(next(draw)))
         network = functional(inputs, None, {"tags": logits, "states": x}, name="tokens")
         cell = CELLS[self.cell](

@@ -30,3 +30,16 @@ def single_precision(dtype):
     """
     compute_dtype = keras.dtype_policies.get(dtype).compute_dtype
     return "float32" if compute_dtype in ("float16", "bfloat16") else dtype
+
+
+def dropout_of(layer, rate, name=None, offset=0, noise_shape=None):
+    """The dropout layer inside of another one, with its dtype and a seed of its own.
+
+    Args:
+        layer: whose `seed` is an int, to which the offset is added, or None.
+        rate, name, noise_shape: of the dropout.
+    """
+    seed = None if layer.seed is None else layer.seed + offset
+    return keras.layers.Dropout(
+        rate, noise_shape, seed, name=name, dtype=layer.dtype_policy
+    )

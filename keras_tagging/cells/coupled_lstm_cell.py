@@ -46,17 +46,6 @@ class CoupledLSTMCell(RecurrentCell):
         self.peephole_kernel = self.add_recurrent_kernel("peephole_recurrent_kernel", 2)
         self.bias = self.add_bias(gates=self.gates)
 
-    def project(self, inputs, training=False):
-        """The input products and biases.
-
-        Args:
-            inputs: `(..., features)`.
-
-        Returns:
-            `(..., 3 * units)`, in order i, o, c.
-        """
-        return self.affine(inputs, self.kernel, self.bias)
-
     def recurrent_weights(self):
         """`recurrent_kernel`, then W_ci and W_co."""
         return [self.recurrent_kernel, *ops.split(self.peephole_kernel, 2, axis=1)]

@@ -37,10 +37,6 @@ class ElmanCell(RecurrentCell):
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel")
         self.bias = self.add_bias()
 
-    def project(self, inputs, training=False):
-        """The input product and the bias: `(..., units)`."""
-        return self.affine(inputs, self.kernel, self.bias)
-
     def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 

@@ -36,10 +36,6 @@ class FeedForwardCell(RecurrentCell):
         self.kernel = self.add_kernel("kernel", input_shape[-1])
         self.bias = self.add_bias()
 
-    def project(self, inputs, training=False):
-        """The input product and the bias: `(..., units)`."""
-        return self.affine(inputs, self.kernel, self.bias)
-
     def recurrent_weights(self):
         """None: nothing is read of the step before."""
         return []

@@ -56,17 +56,6 @@ class GRUCell(RecurrentCell):
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", 3)
         self.bias = self.add_bias(gates=self.gates)
 
-    def project(self, inputs, training=False):
-        """The input products and biases of all gates.
-
-        Args:
-            inputs: `(..., features)`.
-
-        Returns:
-            `(..., 3 * units)`, gates in order z, r, h.
-        """
-        return self.affine(inputs, self.kernel, self.bias)
-
     def recurrent_weights(self):
         """`recurrent_kernel` in the two parts `step` multiplies with: z and r, then h.
 

@@ -142,6 +142,17 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
 
     # Computation
 
+    def project(self, inputs, training=False):
+        """The input products and biases of all gates; a cell may have more.
+
+        Args:
+            inputs: `(..., features)`.
+
+        Returns:
+            `(..., G * units)`, in order of `gates`.
+        """
+        return self.affine(inputs, self.kernel, self.bias)
+
     def affine(self, inputs, kernel, bias):
         """`inputs @ kernel + bias`; a bias of None adds nothing."""
         outputs = ops.matmul(inputs, kernel)

@@ -79,9 +79,9 @@ def train(
 
     `train pipeline` trains a segmenter and a parser, which also tags, from one treebank
     in CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
-    `annotate`. Settings name their part: --set parser.units=200. With --entities it
-    has a tagger of named entities too, the part `entities`. From CCG derivations
-    (.auto) it trains the part `ccg-parser`.
+    `annotate`. Settings name their part: --set parser.units=200. With --entities the
+    parser finds named entities, too. From CCG derivations (.auto) it trains the part
+    `ccg-parser`.
 
     Examples:
         keras-tagging train bigru --corpus demo --out runs/demo --epochs 5
@@ -235,7 +235,7 @@ def train_pipeline(
     Args:
         chosen: `parts`, `entities` and `segmenter` of the command.
     """
-    _, entities, segmenter = chosen
+    parts, entities, segmenter = chosen
     single = ("monitor", "tensorboard", "devices")
     refuse(SINGLE, {name: getattr(fitting, name) for name in single})
     if pipeline_files.is_finished(out) and not fitting.force:
@@ -248,7 +248,10 @@ def train_pipeline(
     by_part = settings_by_part(values)
     derived = holds_derivations(source.corpus, source.reading.format)
     plan = PipelinePlan(
-        parts_of(*chosen, derived), settings=by_part, recipe=recipe, seed=fitting.seed
+        parts_of(parts, segmenter, derived),
+        settings=by_part,
+        recipe=recipe,
+        seed=fitting.seed,
     )
     again = fitting.force or not fitting.resume
     going_on = not again and (out / pipeline_files.TRAINING).exists()

@@ -29,7 +29,7 @@ from keras_tagging.corpora.entities import add_entities
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.data import Corpus, CorpusFiles
 from keras_tagging.kinds import PARSER, TAGGER, Kind
-from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
+from keras_tagging.runtime.pipeline import CCG_PARSERS, PARTS
 from keras_tagging.vectors.named import WITH_WORDS, words_for
 
 SINGLE = "train pipeline trains several models, and has no"
@@ -306,16 +306,13 @@ class Distillation:
 
 
 def parts_of(
-    parts: str | None, entities: str | None, segmenter: str | None, derived: bool
+    parts: str | None, segmenter: str | None, derived: bool
 ) -> tuple[str, ...]:
     """The parts of a pipeline to train.
 
     Args:
-        parts, entities, segmenter: as in the command.
+        parts, segmenter: as in the command.
         derived: whether the corpus has derivations.
-
-    Raises:
-        ValueError: for a tagger of entities without their corpus.
     """
     if parts is not None:
         names = tuple(parts.split(","))
@@ -323,11 +320,9 @@ def parts_of(
         names = CCG_PARSERS[:1]
     else:
         names = tuple(x for x in PARTS if segmenter is None or x != "segmenter")
-    if entities is None and ENTITIES in names:
-        raise ValueError(f"--parts {parts}: give the corpus of --entities")
     if derived and "segmenter" in names:
         raise ValueError("derivations have no text to segment: give --segmenter en")
-    return names + (ENTITIES,) * (entities is not None)
+    return names
 
 
 def settings_by_part(values: Mapping) -> dict[str, dict]:

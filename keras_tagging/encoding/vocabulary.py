@@ -1,8 +1,9 @@
 """Vocabularies: the strings that have an id, in order.
 
-The vocabulary `CLUSTER`, of classes of words such as Brown clusters, has a string for
-each class: its name or path, and its words, with tabs between them. So the words of a
-large table have an id, that of their class, and a saved model needs no other file.
+Words may share an id. The vocabulary `CLUSTER`, of classes of words such as Brown
+clusters, has a string for each class: its name or path, and its words, with tabs
+between them. `VECTOR` has one for each row of pretrained vectors: the words whose
+vector it is. So a saved model needs no other file.
 """
 
 from collections import Counter
@@ -29,8 +30,8 @@ def count_vocabulary(
     return sorted(kept, key=lambda value: (-counts[value], value))
 
 
-#: the feature, and its vocabulary
-CLUSTER = "cluster"
+#: features, and their vocabularies
+CLUSTER, VECTOR = "cluster", "vector"
 
 
 def grouped(classes: Mapping[str, str]) -> list[str]:
@@ -42,15 +43,16 @@ def grouped(classes: Mapping[str, str]) -> list[str]:
 
 
 def numbered(name: str, entries: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The strings of a vocabulary with their ids: of `CLUSTER` those of their classes.
+    """The words of a vocabulary with their ids.
 
     Args:
         name: of the vocabulary.
         entries: its strings.
     """
     for i, entry in enumerate(entries, FIRST_ID):
-        if name == CLUSTER:
-            yield from ((word, i) for word in entry.split("\t")[1:])
+        if name in (CLUSTER, VECTOR):
+            words = entry.split("\t")[name == CLUSTER :]
+            yield from ((word, i) for word in words)
         else:
             yield entry, i
 

@@ -1,16 +1,77 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, dropout_of
 from keras_tagging.cells.initializers import reseeded
 
 #: the score of a head that is no word of the sentence: finite, for half precision too
 NO_HEAD = -3e4
-NAMES = ("units", "dropout", "activation", "seed", "kernel_initializer")
+
+
+class DependentsAndHeads(keras.layers.Layer):
+    """The hidden layers of `BiaffineHeads`, whose arguments it has, and `ArcLabels`."""
+
+    def __init__(
+        self,
+        units=100,
+        dropout=0.0,
+        activation="leaky_relu",
+        seed=None,
+        kernel_initializer="glorot_uniform",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.units = units
+        self.dropout = dropout
+        self.activation = keras.activations.get(activation)
+        self.seed = seed
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.dropout_layers = [
+            dropout_of(self, dropout, f"dropout_{i}", i, (None, 1, None))
+            for i in range(2)
+        ]
+
+    def build(self, input_shape):
+        glorot = self.kernel_initializer
+        for i, name in enumerate(("dependent", "head")):
+            kernel = self.add_weight(
+                (input_shape[-1], self.units),
+                reseeded(glorot, i) if i else glorot,
+                name=f"{name}_kernel",
+            )
+            setattr(self, f"{name}_kernel", kernel)
+            bias = self.add_weight((self.units,), "zeros", name=f"{name}_bias")
+            setattr(self, f"{name}_bias", bias)
+        self.root = self.add_weight((self.units,), "zeros", name="root")
+
+    def call(self, inputs, mask=None, training=False):
+        """:math:`d`, `(batch, time, units)`, and :math:`h`, `(batch, time + 1, units)`.
+
+        Args:
+            inputs: `(batch, time, features)`.
+        """
+        dependents, heads = (
+            dropout(
+                self.activation(ops.matmul(inputs, kernel) + bias), training=training
+            )
+            for dropout, kernel, bias in zip(
+                self.dropout_layers,
+                (self.dependent_kernel, self.head_kernel),
+                (self.dependent_bias, self.head_bias),
+                strict=True,
+            )
+        )
+        root = ops.zeros_like(heads[:, :1]) + self.root
+        return dependents, ops.concatenate([root, heads], 1)
+
+    def get_config(self):
+        names = ("units", "dropout", "activation", "seed", "kernel_initializer")
+        return {**super().get_config(), **config_of(self, *names)}
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class BiaffineHeads(keras.layers.Layer):
+class BiaffineHeads(DependentsAndHeads):
     r"""A score for each word as the head of each other: deep biaffine attention.
 
     .. math::
@@ -41,26 +102,14 @@ class BiaffineHeads(keras.layers.Layer):
         Rows at padding have no meaning.
     """
 
-    def __init__(
-        self,
-        units=100,
-        dropout=0.0,
-        activation="leaky_relu",
-        seed=None,
-        kernel_initializer="glorot_uniform",
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        _set_up(self, units, dropout, activation, seed, kernel_initializer)
-
     def build(self, input_shape):
-        _add_weights(self, input_shape[-1])
+        super().build(input_shape)
         shape = self.units, self.units
         self.bilinear = self.add_weight(shape, "zeros", name="bilinear")
         self.prior = self.add_weight((self.units,), "zeros", name="prior")
 
     def call(self, inputs, mask=None, training=False):
-        dependents, heads = _dependents_and_heads(self, inputs, training)
+        dependents, heads = super().call(inputs, training=training)
         heads = ops.transpose(heads, (0, 2, 1))
         scores = ops.matmul(ops.matmul(dependents, self.bilinear) + self.prior, heads)
         scores = ops.cast(scores, "float32")
@@ -80,12 +129,9 @@ class BiaffineHeads(keras.layers.Layer):
         batch, time = input_shape[:2]
         return batch, time, None if time is None else time + 1
 
-    def get_config(self):
-        return {**super().get_config(), **config_of(self, *NAMES)}
-
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class ArcLabels(keras.layers.Layer):
+class ArcLabels(DependentsAndHeads):
     r"""The vectors of which `scores` makes logits of the label of each chosen arc.
 
     .. math::
@@ -112,29 +158,16 @@ class ArcLabels(keras.layers.Layer):
         units)`, ROOT first.
     """
 
-    def __init__(
-        self,
-        num_labels,
-        units=50,
-        dropout=0.0,
-        activation="leaky_relu",
-        seed=None,
-        kernel_initializer="glorot_uniform",
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
+    def __init__(self, num_labels, units=50, *args, **kwargs):
+        super().__init__(units, *args, **kwargs)
         self.num_labels = num_labels
-        _set_up(self, units, dropout, activation, seed, kernel_initializer)
 
     def build(self, input_shape):
-        _add_weights(self, input_shape[-1])
+        super().build(input_shape)
         shape = 3 * self.units, self.num_labels
         initializer = reseeded(self.kernel_initializer, 2)
         self.kernel = self.add_weight(shape, initializer, name="kernel")
         self.bias = self.add_weight((self.num_labels,), "zeros", name="bias")
-
-    def call(self, inputs, mask=None, training=False):
-        return _dependents_and_heads(self, inputs, training)
 
     def scores(self, dependents, heads, chosen):
         """The logits of the labels of arcs, `(batch, time, num_labels)` float32.
@@ -158,54 +191,4 @@ class ArcLabels(keras.layers.Layer):
         return (batch, time, self.units), (batch, further, self.units)
 
     def get_config(self):
-        return {**super().get_config(), **config_of(self, "num_labels", *NAMES)}
-
-
-# The hidden layers of both
-
-
-def _set_up(layer, units, dropout, activation, seed, kernel_initializer):
-    layer.supports_masking = True
-    layer.units = units
-    layer.dropout = dropout
-    layer.activation = keras.activations.get(activation)
-    layer.seed = seed
-    layer.kernel_initializer = keras.initializers.get(kernel_initializer)
-    layer.dropout_layers = [
-        keras.layers.Dropout(
-            dropout,
-            noise_shape=(None, 1, None),
-            seed=None if seed is None else seed + i,
-            dtype=layer.dtype_policy,
-            name=f"dropout_{i}",
-        )
-        for i in range(2)
-    ]
-
-
-def _add_weights(layer, size):
-    glorot = layer.kernel_initializer
-    for i, name in enumerate(("dependent", "head")):
-        kernel = layer.add_weight(
-            (size, layer.units),
-            reseeded(glorot, i) if i else glorot,
-            name=f"{name}_kernel",
-        )
-        setattr(layer, f"{name}_kernel", kernel)
-        bias = layer.add_weight((layer.units,), "zeros", name=f"{name}_bias")
-        setattr(layer, f"{name}_bias", bias)
-    layer.root = layer.add_weight((layer.units,), "zeros", name="root")
-
-
-def _dependents_and_heads(layer, inputs, training):
-    dependents, heads = (
-        dropout(layer.activation(ops.matmul(inputs, kernel) + bias), training=training)
-        for dropout, kernel, bias in zip(
-            layer.dropout_layers,
-            (layer.dependent_kernel, layer.head_kernel),
-            (layer.dependent_bias, layer.head_bias),
-            strict=True,
-        )
-    )
-    root = ops.zeros_like(heads[:, :1]) + layer.root
-    return dependents, ops.concatenate([root, heads], 1)
+        return {**super().get_config(), "num_labels": self.num_labels}

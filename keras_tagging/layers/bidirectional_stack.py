@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, dropout_of
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.projected_rnn import ProjectedRNN
@@ -112,15 +112,9 @@ class BidirectionalStack(keras.layers.Layer):
             self.backward_layers.append(
                 self._rnn(pair[1], f"backward_{index + 1}", go_backwards=True)
             )
-            self.dropout_layers.append(
-                keras.layers.Dropout(
-                    rate,
-                    noise_shape=SENTENCE if variational else None,
-                    seed=None if seed is None else seed + index,
-                    dtype=self.dtype_policy,
-                    name=f"dropout_{index + 1}",
-                )
-            )
+            noise = SENTENCE if variational else None
+            name = f"dropout_{index + 1}"
+            self.dropout_layers.append(dropout_of(self, rate, name, index, noise))
 
     def _rnn(self, cell, name, go_backwards=False):
         return ProjectedRNN(

@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells import CoupledLSTMCell, GRUCell, SkipLSTMCell
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, dropout_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 from keras_tagging.utils.checks import check_choice
@@ -97,9 +97,7 @@ class CharacterEncoder(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="characters",
         )
-        self.dropped = keras.layers.Dropout(
-            dropout, seed=seed, dtype=self.dtype_policy, name="character_dropout"
-        )
+        self.dropped = dropout_of(self, dropout, "character_dropout")
         if kind == "cnn":
             self.filters = keras.layers.Conv1D(
                 units,

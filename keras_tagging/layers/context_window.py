@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, dropout_of
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -69,12 +69,8 @@ class ContextWindow(keras.layers.Layer):
         self.seed = seed
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
-        self.position_dropout = keras.layers.Dropout(
-            dropout,
-            noise_shape=(None, None, self.size, 1),
-            seed=seed,
-            dtype=self.dtype_policy,
-            name="position_dropout",
+        self.position_dropout = dropout_of(
+            self, dropout, "position_dropout", noise_shape=(None, None, self.size, 1)
         )
 
     def build(self, input_shape):

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, dropout_of
 from keras_tagging.cells.label_embedding_cell import LabelEmbeddingCell, flat_table
 from keras_tagging.layers.loop import as_mask, over_time, reverse
 
@@ -264,9 +264,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         self.dropout = dropout
         self.seed = seed
         self.return_dict = return_dict
-        self.hidden_dropout = keras.layers.Dropout(
-            dropout, seed=seed, dtype=self.dtype_policy, name="hidden_dropout"
-        )
+        self.hidden_dropout = dropout_of(self, dropout, "hidden_dropout")
         self.seed_generator = keras.random.SeedGenerator(seed) if self.mixed else None
 
     def build(self, input_shape, *_, **__):

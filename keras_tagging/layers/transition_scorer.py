@@ -7,7 +7,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.ccg.grammar import Grammar
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import config_of, dropout_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import over_time
@@ -264,13 +264,9 @@ class TransitionScorer(keras.layers.Layer):
         self.table_initializer = keras.initializers.get(table_initializer)
         self.seed = seed
 
-        def dropout(rate, offset):
-            shifted = None if seed is None else seed + offset
-            return keras.layers.Dropout(rate, dtype=self.dtype_policy, seed=shifted)
-
-        self.drop_input = dropout(input_dropout, 0)
-        self.drop_labels = dropout(input_dropout, 1)
-        self.drop_hidden = dropout(hidden_dropout, 2)
+        self.drop_input = dropout_of(self, input_dropout)
+        self.drop_labels = dropout_of(self, input_dropout, offset=1)
+        self.drop_hidden = dropout_of(self, hidden_dropout, offset=2)
 
     def build(self, tokens_shape, *_):
         size = tokens_shape[-1]

@@ -336,17 +336,6 @@ class TrainedOnSentences(SentenceCalls):
         """
         return compiled(None, y, y_pred, sample_weight)
 
-    def joined_loss(self, gold, soft):
-        """The loss of gold targets and that of soft ones, and the losses of layers.
-
-        See `training.soft_cross_entropy`.
-
-        Args:
-            gold, soft: mean losses of the targets.
-        """
-        share, temperature = self.soft_share
-        return sum(self.losses, (1 - share) * gold + share * temperature**2 * soft)
-
     def prepared(self, sentences, keep, resumed, verbose):
         """The training sentences with everything that the model reads.
 

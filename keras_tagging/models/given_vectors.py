@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, grouped
 from keras_tagging.vectors import WordVectors, as_vectors, read_word_classes
 
@@ -55,24 +56,31 @@ def described(source) -> str | None:
     return str(source) if words is None else f"{len(words)} vectors given as an object"
 
 
-def vector_table(vectors, size):
-    """The embedding table of pretrained vectors: padding, unknown, the vectors.
+def vector_table(vectors):
+    """The vocabulary and the embedding table of pretrained vectors.
 
     The table is for a feature beside the words: K18 section 2.2. A word without a
     vector gets the one of the file's unknown word, or the mean vector if the file has
-    none, as GoogleNews.
+    none, as GoogleNews. Words with the same vector share its row.
 
     Args:
         vectors: `WordVectors`.
-        size: the number of rows of the table.
 
     Returns:
-        `(size, dim)` float32.
+        For each row the words that have it, with tabs between them; and `(rows, dim)`
+        float32: padding, unknown, the vectors.
     """
-    table = np.zeros((size, vectors.matrix.shape[1]), "float32")
-    table[UNKNOWN_ID] = vectors.unknown()
-    table[size - len(vectors.words) :] = vectors.matrix
-    return table
+    words: dict[bytes, list[str]] = {}
+    firsts = []
+    for place, word in enumerate(map(to_nfc, vectors.words)):
+        row = vectors.matrix[place].tobytes()
+        if row not in words:
+            words[row] = []
+            firsts.append(place)
+        words[row].append(word)
+    first = np.stack([np.zeros_like(vectors.matrix[0]), vectors.unknown()])
+    table = np.concatenate([first, vectors.matrix[firsts]])
+    return ["\t".join(of_row) for of_row in words.values()], table
 
 
 def joined_words(features, words):

@@ -1,6 +1,8 @@
-"""Messages about labels that a trained model does not know."""
+"""Labels that a model learns, and messages about those that it does not know."""
 
 from collections.abc import Collection
+
+from keras_tagging.encoding.vocabulary import count_vocabulary
 
 
 def refuse_unknown(
@@ -29,3 +31,21 @@ def some(labels: Collection[str], most: int = 5) -> str:
     left = len(labels) - most
     more = f" and {left:,} more" if left > 0 else ""
     return ", ".join(map(repr, list(labels)[:most])) + more
+
+
+def count_relations(trees) -> list[str]:
+    """The relations of training trees, pairs of heads and relations, by frequency.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    labels = count_vocabulary(label for _, deprels in trees for label in deprels)
+    if not labels:
+        raise ValueError("no tree to learn: no training sentence has a token")
+    return labels
+
+
+def refuse_unknown_relations(sentences, inventory: Collection[str]) -> None:
+    """As `refuse_unknown`, for the relations of development sentences."""
+    labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
+    refuse_unknown("dependency labels", labels, inventory, "development")

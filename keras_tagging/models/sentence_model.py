@@ -241,7 +241,7 @@ class SentenceModel(TrainedOnSentences):
         """
         strings = flat_strings(sentences, self.features.columns)
         vectors, classes = self.given_vectors.vectors, self.given_vectors.classes
-        words = [to_nfc(word) for word in vectors.words] if vectors else ()
+        words = vector_table(vectors)[0] if vectors else ()
         self.features.adapt(strings, words, list(map(len, sentences)), classes)
         vocabularies = dict(self.features.vocabularies)
         self.training_words = len(vocabularies.get("word", ()))
@@ -261,7 +261,7 @@ class SentenceModel(TrainedOnSentences):
             table.assign(word_table(initial, words, rows, start))
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
-            table.assign(vector_table(vectors, table.shape[0]))
+            table.assign(vector_table(vectors)[1])
         self.given_vectors = GivenVectors()
         self.optimizer.build(self.trainable_variables)
 

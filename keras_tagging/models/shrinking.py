@@ -1,6 +1,7 @@
 """Smaller tables of pretrained vectors in a trained model."""
 
 from collections.abc import Collection
+from itertools import chain
 
 import numpy as np
 from keras import ops
@@ -30,8 +31,9 @@ def shrunk(
     Args:
         model: a `Tagger`, `Parser` or other `SentenceModel` with vocabularies.
         words: the number of vectors to keep: files of vectors have the most frequent
-            words first; or the words to keep. Where the words themselves start as the
-            vectors, those of training do not count. None keeps all.
+            words first; or the words to keep. Words that share a vector stay together.
+            Where the words themselves start as the vectors, those of training do not
+            count. None keeps all.
         dtype: "float16" rounds the vectors to half precision, in which an ONNX file
             stores them; "float32" leaves them as they are.
         keep: words, sentences or token lists, such as the training sentences, whose
@@ -140,8 +142,14 @@ def _rows(model, name: str, words, keep) -> np.ndarray:
         stay |= words | set(model.features.normal_forms(sorted(words)))
     else:
         stay |= words
-    rows = [i for i, word in enumerate(listed) if i < first or word in stay]
+    rows = enumerate(_words_of_rows(listed))
+    rows = [i for i, words in rows if i < first or not stay.isdisjoint(words)]
     return np.array(rows, int)
+
+
+def _words_of_rows(entries):
+    """The words of each row: see `encoding.vocabulary`."""
+    return (entry.split("\t") for entry in entries)
 
 
 def _needed(model, name: str, keep) -> set[str]:
@@ -152,7 +160,7 @@ def _needed(model, name: str, keep) -> set[str]:
     """
     if keep is None:
         return set()
-    listed = model.vocabularies[name]
+    listed = [*chain(*_words_of_rows(model.vocabularies[name]))]
     entries, cascade = set(listed), model.features.lookup == "cascade"
     trained = set(model.vocabularies.get("word", ())[: model.training_words])
     needed = trained & entries

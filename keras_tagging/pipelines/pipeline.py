@@ -29,7 +29,7 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
     strangers,
 )
-from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
+from keras_tagging.runtime.pipeline import TextPipeline, stages
 from keras_tagging.utils.atomic import remove_partial, replacing, replacing_files
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
@@ -338,7 +338,7 @@ def start_run(out: Path, about: dict, again: bool = False) -> str:
         about[REPLACES] = sha256_of(out / PIPELINE)
     ends = {NEW} if REPLACES in about else {NEW, ""}
     for end in ends if again else ():
-        for name in (*stages(), ENTITIES):
+        for name in stages():
             shutil.rmtree(out / f"{name}{end}", ignore_errors=True)
     if again or not path.exists():
         # last: no part of another training is taken for its own
@@ -359,7 +359,7 @@ def end_run(out: Path) -> None:
         return
     about = read_object(out / TRAINING, REMEDY)
     if about.pop(REPLACES, None):
-        for old in (out / name for name in (*stages(), ENTITIES)):
+        for old in (out / name for name in stages()):
             new = out / f"{old.name}{NEW}"
             # after a kill, some are in their places already
             if new.exists() or old.name not in about["plan"]["parts"]:

@@ -6,9 +6,9 @@ from math import ceil
 
 from keras_tagging.architectures import RECIPES, architecture
 from keras_tagging.data.named_columns import labels_of
-from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.encoding.label_columns import scripts_of
-from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
+from keras_tagging.runtime.pipeline import CCG_PARSERS, PARTS
 from keras_tagging.utils.checks import check_known
 from keras_tagging.vectors.named import TRAINABLE, LanguageWords
 
@@ -18,7 +18,6 @@ ARCHITECTURES = {
     "tagger": "bigru",
     "parser": "biaffine-parser",
     **{name: name for name in CCG_PARSERS},
-    ENTITIES: "bilstm-crf",
 }
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 #: batches that a part learns from at least, in at most so many epochs: with the usual
@@ -37,15 +36,8 @@ SETTINGS = {
 #: words that training lacks than characters do (docs/results/models.rst)
 WITH_WORDS = {"bigru": {"units": 150, "character_network": None}}
 WITH_WORDS |= {"biaffine-parser": {"character_network": None}}
-#: the same for the tagger of entities, which gains nothing from predicted UPOS
-ENTITY_TAGGER = {"units": 200, "unknown_rate": 0.5, "token_budget": 400, "epochs": 8}
-ENTITY_SETTINGS = {
-    "fast": {"bilstm-crf": {**ENTITY_TAGGER, "character_network": "lstm"}},
-    "best": {"bilstm-crf": {"epochs": 8}},
-    "paper": {},
-}
 #: the columns of a treebank that are learnt, if they are annotated
-COLUMNS = ("upos", "xpos", "feats", "lemma")
+COLUMNS = ("upos", "xpos", "feats", "lemma", NER)
 #: of the loss of lemma scripts of a parser: they follow from tags mostly, and with more
 #: weight cost trees and tags some accuracy
 LEMMA_WEIGHT = 0.3
@@ -58,7 +50,7 @@ class PipelinePlan:
     Args:
         parts: "segmenter" and "parser", or others of `ARCHITECTURES`: "tagger", for a
             treebank without trees; "ccg-parser" or "ccg-shift-reduce", which learn from
-            derivations; and "entities", a tagger of the column `ner`.
+            derivations.
         settings: keywords of `build` for each part; "architecture" is its name.
         recipe: "fast", "best" or "paper".
         seed: of all parts.
@@ -188,8 +180,7 @@ class PipelinePlan:
         usual = architecture(ARCHITECTURES[part]).kind
         if (kind := architecture(name).kind) != usual:
             raise ValueError(f"{part}.architecture={name!r} is a {kind}, no {usual}")
-        tables = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
-        changes = tables[self.recipe].get(name, {})
+        changes = SETTINGS[self.recipe].get(name, {})
         return name, {**changes, **self._with_words(name, settings)}, settings
 
     def _with_words(self, name: str, settings: Mapping) -> dict[str, object]:

@@ -1,21 +1,18 @@
 """Training of a pipeline: all its parts from one treebank."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 
 import keras
 
-from keras_tagging.data.named_columns import field_of, with_labels
-from keras_tagging.data.sentence import NER, Corpus, Sentence
+from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.files.loading import load
 from keras_tagging.models.files.run_folder import STATE, is_finished, tidy, train_run
 from keras_tagging.models.report import without_nan
 from keras_tagging.pipelines.any_model import load as load_any
 from keras_tagging.pipelines.pipeline import Pipeline, end_run, start_run
 from keras_tagging.pipelines.plan import PipelinePlan, weights_of
-from keras_tagging.runtime.pipeline import ENTITIES
 
 
 class Silent:
@@ -77,10 +74,9 @@ def train_pipeline(
     goes on there, and finished parts are not trained again. The best epoch of each part
     is that of the development sentences.
 
-    The parser, or a tagger where there are no trees, learns UPOS, XPOS, FEATS and LEMMA
-    too, those that the treebank has. The tagger of entities learns the column `ner`,
-    which `corpora.entities.add_entities` makes; with ``columns=("pos",)`` it reads the
-    UPOS that these predict. A CCG parser learns from sentences with derivations.
+    The parser, or a tagger where there are no trees, learns UPOS, XPOS, FEATS, LEMMA
+    and entities too, those that the treebank has: `corpora.entities.add_entities` makes
+    the column `ner`. A CCG parser learns from sentences with derivations.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -119,15 +115,13 @@ def train_pipeline(
             progress.skip(part)
             tidy(folder)
         else:
-            givers = (parts[name] for name in ("tagger", "parser") if name in parts)
-            tagging = [model for model in givers if model.column_names]
-            model, material = _built(part, corpus, plan, tagging)
-            model.adapt(material.train)
+            model = _built(part, corpus, plan)
+            model.adapt(corpus.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
             train_run(
                 model,
-                material,
+                corpus,
                 folder,
                 resume=(folder / STATE).exists(),
                 tensorboard=False,
@@ -182,34 +176,10 @@ def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
     }
 
 
-def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagging=()):
-    """The model of a part, and the corpus that it learns from.
-
-    Args:
-        tagging: the models before that give tags.
-    """
-    build = partial(plan.build, part, epochs=plan.epochs(part, corpus))
+def _built(part: str, corpus: Corpus, plan: PipelinePlan):
+    """The model of a part, which is not adapted."""
+    chosen = {"epochs": plan.epochs(part, corpus)}
     if part in ("tagger", "parser"):
-        columns = plan.columns(part, corpus)
-        weights = weights_of(columns) if part == "parser" else None
-        return build(tags=columns, tag_weights=weights), corpus
-    if part != ENTITIES:
-        return build(), corpus
-    model = build(tags=(NER,))
-    for first in tagging:
-        read = model.input_columns
-        if names := [name for name in first.column_names if field_of(name) in read]:
-            predicted = {
-                split: _labelled(x, first.tag([s.tokens for s in x]), names)
-                for split, x in corpus.splits()
-            }
-            corpus = replace(corpus, **predicted)
-    return model, corpus
-
-
-def _labelled(sentences, labels, names) -> list[Sentence]:
-    """The sentences with other labels, by column, in these columns."""
-    return [
-        with_labels(sentence, {name: row[name] for name in names})
-        for sentence, row in zip(sentences, labels, strict=True)
-    ]
+        chosen["tags"] = columns = plan.columns(part, corpus)
+        chosen["tag_weights"] = weights_of(columns) if part == "parser" else None
+    return plan.build(part, **chosen)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kinds_of_part, stages
+from keras_tagging.runtime.pipeline import TextPipeline, kinds_of_part, stages
 from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
@@ -86,7 +86,7 @@ def content_of(folder: Path) -> dict:
 
 def strangers(folder: Path, files: str, parts: Collection[str]) -> list[Path]:
     """The files in a folder that have the name of a part, and are none of these."""
-    names = sorted({*stages(), ENTITIES} - {*parts})
+    names = sorted({*stages()} - {*parts})
     paths = (folder / f"{name}{SUFFIXES[files]}" for name in names)
     return [path for path in paths if path.exists()]
 

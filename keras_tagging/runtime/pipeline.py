@@ -18,8 +18,6 @@ from keras_tagging.utils.checks import check_known
 PARTS = ("segmenter", "parser")
 #: the parts that learn from derivations; the first is trained by default
 CCG_PARSERS = (kinds.CCG_PARSER.name, kinds.CCG_SHIFT_REDUCE.name)
-#: the further tagger that `train pipeline --entities` trains
-ENTITIES = "entities"
 #: the name of a further tagger: part of the names of files
 NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 
@@ -70,7 +68,7 @@ class TextPipeline:
                     f"{name}= is a {type(model).__name__}, not a "
                     f"{' or '.join(possible) or kinds.TAGGER}: "
                     f"the parts of a pipeline are {', '.join(stages())}, and taggers "
-                    f"by names in small letters, such as {ENTITIES}="
+                    "by names in small letters, such as entities="
                 )
         self.metadata = {}
         self._check_columns()

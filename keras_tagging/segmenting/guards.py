@@ -38,6 +38,8 @@ def _guard(pattern: str, reason: str) -> Guard:
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 PICTURES = _guard(**_TABLE["pictures"])
+_NUMBERED = {*_TABLE["numbered"]["words"].split()}
+_WORD = re.compile(r"[^\W\d_]+$")
 _GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
 _PICTURES = re.compile(PICTURES.pattern)
 
@@ -45,7 +47,14 @@ _PICTURES = re.compile(PICTURES.pattern)
 _SIGNS = np.array([ord(sign) for sign in "./:@\\,"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
-_SMALL = np.array([chr(code).islower() for code in range(0x250)] + [False])
+#: of Latin, Greek and Cyrillic
+_LAST = 0x600
+_SMALL, _LARGE, _LETTER, _DIGIT = (
+    np.array([holds(chr(code)) for code in range(_LAST)] + [False])
+    for holds in (str.islower, str.isupper, str.isalpha, str.isdigit)
+)
+#: a line that ends in one of these goes on, and so does one before a quoted one
+_JOINTS = np.array([ord(mark) for mark in ",;-–—(&"], "uint32")
 
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
@@ -60,12 +69,15 @@ class Guarded(NamedTuple):
         ends: whether one does.
         within: whether no sentence ends behind it.
         stops: whether one does.
+        shortened: whether a full stop follows that belongs to the word unless it ends a
+            sentence.
     """
 
     inside: np.ndarray
     ends: np.ndarray
     within: np.ndarray
     stops: np.ndarray
+    shortened: np.ndarray
 
 
 def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
@@ -73,17 +85,30 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
 
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
-    of a quoted line, at the beginning of its line. One ends before the line of an
-    `ITEM`, and where quoted lines begin or end.
+    of a quoted line, at the beginning of its line, or behind "no." before a number. One
+    ends before the line of an `ITEM`, where quoted lines begin or end, and at a `LINE`
+    before anything but a small letter. A full stop between a letter and a blank before
+    a word or number is one of an abbreviation, or ends a sentence.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.
         is_first: whether the document begins with them.
     """
-    inside, ends, within, stops = np.zeros((4, len(codes)), bool)
+    inside, ends, within, stops, shortened = np.zeros((5, len(codes)), bool)
     white = are_white(codes)
-    within[:-1] = _SMALL[np.minimum(codes[1:], 0x250)] & ~white[:-1]
+    latin = np.minimum(codes, _LAST)
+    within[:-1] = _SMALL[latin[1:]] & ~white[:-1]
     within &= ~np.isin(codes, _CALLS)
+    shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
+    for place in np.flatnonzero(shortened[:-3] & _DIGIT[latin[3:]]).tolist():
+        word = _WORD.search(text_of_codes(codes[max(0, place - 6) : place + 1]))
+        within[place + 1] = word is not None and word[0].lower() in _NUMBERED
+    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
+    ends_line = 1 + np.flatnonzero(codes[1:-1] == LINE)
+    after = latin[ends_line + 1]
+    goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after]) | (after == ord(">"))
+    goes_on |= np.isin(codes[ends_line - 1], _JOINTS)
+    stops[ends_line[~goes_on] - 1] = True
     for begin, stop in _stretches(white, np.isin(codes, _SIGNS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
@@ -93,16 +118,18 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
     lines = 1 + np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
-    was_quoted = None  # the line before
+    before = None  # how often the line before is quoted
     for place in [*[0] * is_first, *lines.tolist()]:
         text = text_of_codes(codes[place : place + MARK_SIZE])
         if (mark := MARK.match(text)) and text[mark.end() :][:1] in (" ", ""):
-            within[place + mark.end() - 1] = True
-        is_quoted = text[:1] == ">"
-        if place > 1 and (ITEM.match(text) or was_quoted not in (None, is_quoted)):
+            within[place : place + mark.end()] = True
+        quoted = mark[0].count(">") if mark else 0
+        if quoted and text[mark.end() :][:1] not in (" ", ""):
+            quoted = -1  # which separates paragraphs
+        if place > 1 and (ITEM.match(text) or before not in (None, quoted)):
             stops[place - 2] = True
-        was_quoted = is_quoted
-    return Guarded(inside, ends, within, stops)
+        before = quoted
+    return Guarded(inside, ends, within, stops, shortened)
 
 
 def _stretches(white, signs, alone=False):

@@ -21,12 +21,13 @@ _CODES = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 #: an end of a line, as Unicode has it
 BREAK = re.compile("[\r\n\x85\u2028\u2029]")
-#: what marks the item of a list, or a quoted line, at the beginning of its line
+#: what marks the item of a list, a quoted line, or one of a chat at its beginning
 MARK = re.compile(
-    r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)])(?=\s)|>"
+    r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)]|"
+    r"\[[0-9]{1,2}(?::[0-9]{2}){1,2}\])(?=\s)|>(?: ?>)*"
 )
-#: characters of the longest of them, and one more
-MARK_SIZE = 7
+#: characters of a line that are looked at for one
+MARK_SIZE = 11
 #: characters around the end of a line that are looked at, and lines
 REACH, NEAR = 600, 5
 #: characters of lines that may be full
@@ -127,10 +128,11 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
     """Whether the end of each line is one of wrapped text.
 
     A line is full if the first word of the next one would have made it longer than the
-    longest line around it in its paragraph. Its end is `WRAP` if half of the ends there
-    are of full lines, as in text that an editor or a mail program wrapped. It is `LINE`
-    in a paragraph with lines longer than `WIDE`, or none of `NARROW`, and before a
-    `MARK`.
+    longest line around it in its paragraph. Its end is `WRAP` if all ends there are of
+    full lines, or half of them and a small letter follows a third of these: as in text
+    that an editor or a mail program wrapped, and not in a chat, where lines begin with
+    names or clocks. It is `LINE` in a paragraph with lines longer than `WIDE`, or none
+    of `NARROW`, and before a `MARK`.
 
     Args:
         whole: the text.
@@ -171,7 +173,9 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
     for shift in range(-NEAR, NEAR + 2):
         line, real = near(shift)
         widest = np.maximum(widest, np.where(real, lengths[line], 0))
-    full_around, around = np.zeros((2, len(runs)), int)
+    heads = [whole[begin : begin + 1] for begin in begins.tolist()]
+    small = np.array([head.isalpha() and not head.isupper() for head in heads])
+    full_around, around, small_around = np.zeros((3, len(runs)), int)
     for shift in range(-NEAR, NEAR + 1):
         line, real = near(shift)
         real &= np.append(is_line, False)[line]
@@ -179,10 +183,12 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
         word = np.where(words[following] <= reach, firsts[following], never)
         full = real & (lengths[line] + 1 + word > widest)
         full_around += full
+        small_around += full & small[following]
         around += real
         if not shift:
             is_full = full
     wrapped = is_full & (2 * full_around >= around)
+    wrapped &= (3 * small_around >= full_around) | (full_around == around)
     wrapped &= (widest >= NARROW) & (widest <= WIDE)
     for run in np.flatnonzero(wrapped).tolist():
         wrapped[run] = MARK.match(whole, int(stops[run])) is None

@@ -11,8 +11,6 @@ from models.parsers import DEMO, DEV, EMPTY, TRAIN, build, random_parser
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import ARCHITECTURES, PARSERS
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.vectors import WordVectors
 
 
 @pytest.fixture(scope="module")
@@ -22,33 +20,6 @@ def model():
 
 
 # Features
-
-
-def random_vectors(words, dim=5):
-    rng = np.random.default_rng(5)
-    return WordVectors(words, rng.normal(size=(len(words), dim)).astype("float32"))
-
-
-def test_vectors_are_the_first_values_of_word_embeddings():
-    known = TRAIN[0].tokens[1]
-    vectors = random_vectors([known, "Unseen", "cafe\u0301", "12"])
-    model = build("ffn-parser", embeddings=vectors, tags=None)
-    model.adapt(TRAIN)
-    table = model.network.get_layer("word_embedding").embeddings
-    rows = ops.convert_to_numpy(table)
-    assert rows.shape[1] == 5
-    words = model.features.vocabularies["word"]
-    # in the normal form: lower case, NFC, digits 9
-    for word, form in zip(
-        vectors.words, [known.lower(), "unseen", "caf\u00e9", "99"], strict=True
-    ):
-        row = FIRST_ID + words.index(form)
-        expected = vectors.matrix[vectors.index[word]]
-        np.testing.assert_array_equal(rows[row], expected)
-        ids = model.encode([Sentence([word])]).ids
-        assert ids[0, 0] == row
-    assert model.encode([Sentence(["elsewhere"])]).ids[0, 0] == UNKNOWN_ID
-    assert len(set(words)) == len(words)
 
 
 def with_column(sentences, name, values):

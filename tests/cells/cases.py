@@ -177,6 +177,18 @@ def randomize(layer, seed=0, scale=1.0):
     return layer
 
 
+def as_model(layer, features, time=None):
+    """The layer in a Keras model of sequences and their mask, which compiles it."""
+    inputs, masks = keras.Input((time, features)), keras.Input((time,), dtype="bool")
+    return keras.Model([inputs, masks], layer(inputs, mask=masks))
+
+
+def stack_weights(stack):
+    """[(forward weights, backward weights), ...], each by name."""
+    layers = zip(stack.forward_layers, stack.backward_layers, strict=True)
+    return [tuple(named_weights(rnn.cell) for rnn in pair) for pair in layers]
+
+
 def random_inputs(*shape, seed=1):
     return np.random.default_rng(seed).normal(size=shape).astype("float32")
 

@@ -301,7 +301,6 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
 
 
 NAMES = {"Paris": "B-LOC", "Dogs": "B-PER", "bark": "I-PER"}
-NAMED = {**TAGGER, "epochs": 1, "columns": ("pos",)}
 
 
 @pytest.fixture(scope="module")
@@ -322,15 +321,11 @@ def names(treebank, tmp_path_factory):
 
 
 def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
-    """A tagger of them is trained and evaluated, and annotates."""
+    """They are a column of the tagger, which is evaluated, and annotates."""
     out = tmp_path / "out"
     run = ["train", "pipeline", "--corpus", treebank, "--parts", "tagger", "--out", out]
-    for part, settings in (("tagger", {**TAGGER, "epochs": 1}), ("entities", NAMED)):
-        for key, value in settings.items():
-            run += ["--set", f"{part}.{key}={value}"]
-    assert "settings of the entities, which is not trained" in failing(*run)
-    error = failing(*run[:5], "entities", *run[6:8])
-    assert "give the corpus of --entities" in error
+    for key, value in {**TAGGER, "epochs": 1}.items():
+        run += ["--set", f"tagger.{key}={value}"]
     error = failing(*run, "--entities", treebank)
     assert "its tags, such as" in error and not out.exists()
     (tmp_path / "other.iob2").write_text("1\tParis\tB-LOC\n2\t.\tO\n")
@@ -339,12 +334,10 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
     run += ["--entities", names]
     code, printed, err = program(*run)
     assert code == 0, err
-    assert "entities: epoch 1 of 1" in printed
     pipeline = keras_tagging.load(out)
     monkeypatch.setattr(keras_tagging, "load", lambda path: pipeline)
     assert pipeline.columns[-1] == "ner" and not pipeline.input_columns
-    assert pipeline.parts["entities"].input_columns == ("pos",)
-    assert pipeline.parts["entities"].chunk_scheme == {"ner": "iob2"}
+    assert pipeline.tagger.chunk_scheme == {"ner": "iob2"}
     evaluated = ["--corpus", treebank, "--split", "train"]
     code, told, _ = program("evaluate", out, *evaluated, "--entities", names, "--json")
     found = json.loads(told)["figures"]["entities"]

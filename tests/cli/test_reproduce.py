@@ -109,8 +109,6 @@ def test_dry_run(program, tmp_path):
         (["wu2016", "--table", 3, "--scale", "layers=2"], "num_layers=2: the rows of"),
         (["wu2016", "--table", 2, "--scale", "units=0"], "units=0"),
         (["wu2016", "--table", 2, "--scale", "units"], "write --scale key=value"),
-        (["wu2016", "--table", 2, "--scale", "unit=3"], "did you mean 'units'? Known"),
-        (["wu2016", "--table", 2, "--embeddings", "no.txt"], "no.txt"),
         (["wu2016", "--table", 2, "--corpus", "no.conll"], "no.conll"),
         (["--report"], "--report needs --out DIR"),
         (["--report", "--out", "nowhere"], "nowhere/reproduction.json"),

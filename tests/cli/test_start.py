@@ -23,7 +23,6 @@ from keras_tagging.data import Corpus, Sentence
 @pytest.mark.parametrize(
     ("options", "arch", "recipe", "message"),
     [
-        ({"freeze": ["stack"]}, "bigru", "fast", "--init there is no --freeze$"),
         ({"init": "x"}, "bigru", "best", "has its own: there is no --recipe$"),
         ({"bootstrap": "x", "tags": "pos"}, "lstm-parser", "fast", "is no --tags"),
         ({"corpus_words": True}, "bigru", "fast", "there is no --corpus-words$"),
@@ -90,8 +89,6 @@ def test_settings_of_parts():
         "tagger": {"units": 3, "optimizer": "sgd"},
         "parser": {"architecture": "gru-parser"},
     }
-    with pytest.raises(ValueError, match="name the part of the pipeline"):
-        settings_by_part({"units": 3})
 
 
 def test_what_a_model_has_not_seen():

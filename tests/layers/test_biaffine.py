@@ -3,7 +3,12 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import named_weights, random_inputs, randomize
+from cells.cases import (
+    named_weights,
+    random_inputs,
+    randomize,
+    stack_weights,
+)
 from conftest import WORDS_ONLY
 from keras import ops
 from layers.gradients import gradients
@@ -73,15 +78,12 @@ def test_gradients_reach_every_weight(layer):
 # The network
 
 
-def of_stack(layer):
-    layers = zip(layer.forward_layers, layer.backward_layers, strict=True)
-    return [tuple(named_weights(rnn.cell) for rnn in pair) for pair in layers]
-
-
 def test_the_network_is_that_of_the_equations():
     model = random_parser(num_layers=3)
     layers = {
-        layer.name: of_stack(layer) if "stack" in layer.name else named_weights(layer)
+        layer.name: stack_weights(layer)
+        if "stack" in layer.name
+        else named_weights(layer)
         for layer in model.network.layers
     }
     given = [*TRAIN[:3], EMPTY]

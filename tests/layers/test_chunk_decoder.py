@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cells.cases import randomize
 from keras import ops
+from keras.ops import convert_to_numpy as array
 from reference import crf as reference
 
 from keras_tagging.layers import CRF, ChunkDecoder
@@ -26,10 +27,6 @@ schemes = pytest.mark.parametrize("scheme", TAGS)
 def random_scores(scheme, seed=1):
     shape = (*MASK.shape, len(TAGS[scheme]))
     return np.random.default_rng(seed).normal(0, 2, shape).astype("float32")
-
-
-def array(tensor):
-    return ops.convert_to_numpy(tensor)
 
 
 def best(rows, weights, scheme):

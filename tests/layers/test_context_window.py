@@ -1,7 +1,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import randomize
+from cells.cases import as_model, randomize
 from keras import ops
 from reference import context_window
 
@@ -27,12 +27,6 @@ def random_inputs(time=TIME, seed=1):
     return rng.normal(size=(len(LENGTHS), time, FEATURES)).astype("float32")
 
 
-def as_model(layer):
-    inputs = keras.Input((None, FEATURES))
-    masks = keras.Input((None,), dtype="bool")
-    return keras.Model([inputs, masks], layer(inputs, mask=masks))
-
-
 @GATED
 @pytest.mark.parametrize(
     "size, compiled", [(0, False), (1, False), (3, True), (3, False), (7, False)]
@@ -40,7 +34,7 @@ def as_model(layer):
 def test_equals_the_reference_on_each_sentence_alone(size, gated, compiled):
     layer, x = make(size, gated), random_inputs()
     if compiled:
-        found = as_model(layer).predict([x, MASK], verbose=0)
+        found = as_model(layer, FEATURES).predict([x, MASK], verbose=0)
     else:
         found = ops.convert_to_numpy(layer(x, mask=MASK))
     assert found.shape == layer.compute_output_shape(x.shape)

@@ -3,8 +3,9 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import randomize
+from cells.cases import as_model, randomize
 from keras import ops
+from keras.ops import convert_to_numpy as array
 from layers.gradients import gradients
 from reference import crf as reference
 
@@ -37,17 +38,6 @@ def random_tags(seed=2, lowest=-1):
     return rng.integers(lowest, NUM_TAGS, MASK.shape).astype("int32")
 
 
-def array(tensor):
-    return ops.convert_to_numpy(tensor)
-
-
-def compiled(layer):
-    """The layer in a Keras model, which compiles it."""
-    inputs = keras.Input((None, NUM_TAGS))
-    masks = keras.Input((None,), dtype="bool")
-    return keras.Model([inputs, masks], layer(inputs, mask=masks))
-
-
 # Values
 
 
@@ -77,7 +67,7 @@ def test_log_likelihood(mask, lowest):
 def test_marginals_and_best_path(mask, in_model):
     layer, emissions = random_crf(), random_emissions()
     if in_model:
-        found = compiled(layer).predict([emissions, mask], verbose=0)
+        found = as_model(layer, NUM_TAGS).predict([emissions, mask], verbose=0)
     else:
         found = {k: array(v) for k, v in layer(emissions, mask=mask).items()}
     weights = layer.get_weights()

@@ -1,7 +1,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import randomize
+from cells.cases import as_model, randomize
 from keras import ops
 from reference import gru
 
@@ -38,12 +38,10 @@ def arrays(outputs):
 def run(layer, x, mask, compiled):
     if not compiled:
         return arrays(layer(x, mask=mask))
-    sequences = keras.Input((None, FEATURES))
     if mask is None:
+        sequences = keras.Input((None, FEATURES))
         return arrays(keras.Model(sequences, layer(sequences)).predict(x, verbose=0))
-    masks = keras.Input((None,), dtype="bool")
-    model = keras.Model([sequences, masks], layer(sequences, mask=masks))
-    return arrays(model.predict([x, mask], verbose=0))
+    return arrays(as_model(layer, FEATURES).predict([x, mask], verbose=0))
 
 
 @pytest.mark.slow("jax")
@@ -180,9 +178,7 @@ def test_one_training_step_equals_the_stock_layers():
     before = layer.get_weights()
     after = []
     for each in (layer, twin(layer, **options)):
-        inputs = keras.Input((TIME, FEATURES))
-        masks = keras.Input((TIME,), dtype="bool")
-        model = keras.Model([inputs, masks], each(inputs, mask=masks))
+        model = as_model(each, FEATURES, TIME)
         model.compile(
             keras.optimizers.SGD(1.0), "mse", jit_compile=jit_compile, run_eagerly=False
         )

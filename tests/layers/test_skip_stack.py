@@ -14,12 +14,13 @@ from cells.cases import (
     TIME,
     UNITS,
     ZEROS,
+    as_model,
     make,
-    named_weights,
     op_by_op,
     random_inputs,
     random_sentences,
     randomize,
+    stack_weights,
 )
 from keras import ops
 from reference import skip_stack
@@ -60,18 +61,6 @@ def make_stack(name, features=FEATURES, **kwargs):
     return randomize(stack, scale=0.5)
 
 
-def as_model(stack, features=FEATURES):
-    inputs = keras.Input((TIME, features))
-    masks = keras.Input((TIME,), dtype="bool")
-    return keras.Model([inputs, masks], stack(inputs, mask=masks))
-
-
-def layer_weights(stack):
-    """[(forward weights, backward weights), ...], each by name."""
-    layers = zip(stack.forward_layers, stack.backward_layers, strict=True)
-    return [tuple(named_weights(rnn.cell) for rnn in pair) for pair in layers]
-
-
 def expected_rows(name, stack, x, lengths, layers=None, **kwargs):
     """The reference's output for each sentence alone, without its padding."""
     case, config = CASES[name], stack.get_config()
@@ -83,7 +72,7 @@ def expected_rows(name, stack, x, lengths, layers=None, **kwargs):
         skip_stack.stack(
             case.reference,
             sentence[:length].astype("float64"),
-            layers or layer_weights(stack),
+            layers or stack_weights(stack),
             case.settings,
             config["merge"],
             input_layer,
@@ -119,7 +108,7 @@ def test_compiled_loops_equal_the_reference():
     name = "highway-lstm"
     stack = make_stack(name, merge="top", num_layers=2)
     x = random_sentences(FEATURES)
-    found = as_model(stack).predict([x, MASK], verbose=0)
+    found = as_model(stack, FEATURES, TIME).predict([x, MASK], verbose=0)
     assert_equals_reference(name, stack, found, x)
 
 
@@ -199,7 +188,7 @@ def assert_gradients_are_the_references(name, stack, **compile_options):
     """
     rng = np.random.default_rng(3)
     x, target = random_sentences(FEATURES), random_inputs(BATCH, TIME, 2 * UNITS)
-    before = layer_weights(stack)
+    before = stack_weights(stack)
     input_before = stack.input_layer.get_weights()
 
     def loss(size):
@@ -223,12 +212,12 @@ def assert_gradients_are_the_references(name, stack, **compile_options):
             for pair in before
         ]
         slopes[key] = steps, (loss(1e-5) - loss(-1e-5)) / 2e-5
-    model = as_model(stack)
+    model = as_model(stack, FEATURES, TIME)
     model.compile(
         keras.optimizers.SGD(1.0), Product(reduction="sum"), **compile_options
     )
     model.train_on_batch([x, MASK], target)
-    after = layer_weights(stack)
+    after = stack_weights(stack)
     for key, (steps, slope) in slopes.items():
         found = 0.0
         for layer, direction in np.ndindex(len(before), 2):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cells.cases import named_weights, op_by_op, randomize
 from keras import ops
+from keras.ops import convert_to_numpy as array
 from layers.gradients import gradients
 from layers.scorers import (
     CELLS,
@@ -58,10 +59,6 @@ def given_moves(trees):
 
 TREES, TOKENS = random_trees(), random_tokens(LENGTHS)
 INPUTS = (TOKENS, *given_moves(TREES))
-
-
-def array(tensor):
-    return ops.convert_to_numpy(tensor)
 
 
 def expected_logits(weights, gates):

@@ -22,6 +22,14 @@ def trees(sentences):
     return [[node.category for node in s.derivation.nodes()] for s in sentences]
 
 
+def check_same_derivations(words, model, *others):
+    expected = model.derive(words)
+    for other in others:
+        found = other.derive(words)
+        assert [s.derivation for s in found] == [s.derivation for s in expected]
+        assert [s.tags for s in found] == [s.tags for s in expected]
+
+
 def test_it_learns_by_heart(model):
     found = model.derive([s.tokens for s in GOLD])
     assert trees(found) == trees(GOLD)
@@ -73,11 +81,7 @@ def test_it_is_saved_and_exported(model, ccg_file, tmp_path):
     again = keras_tagging.load(tmp_path / "a.keras")
     onnx = keras_tagging.load(ccg_file)
     words = [s.tokens for s in GOLD] + [["who", "knows"], [], ["the"] * 9]
-    expected = model.derive(words)
-    for other in (again, onnx):
-        found = other.derive(words)
-        assert [s.derivation for s in found] == [s.derivation for s in expected]
-        assert [s.tags for s in found] == [s.tags for s in expected]
+    check_same_derivations(words, model, again, onnx)
     assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(FIGURES, 1.0)
     of_0_5 = {"settings": model.settings.flat() | {"merge": "layer"}}
     with pytest.raises(ValueError, match="keras-tagging train ccg-parser"):

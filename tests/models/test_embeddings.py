@@ -90,6 +90,8 @@ def test_fit_save_and_load(name, feature, trainable, tmp_path):
     before = table_of(model, feature)
     if feature == "vector":
         np.testing.assert_array_equal(before[-len(vectors.words) :], vectors.matrix)
+    else:
+        np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
     model.fit(corpus(name), epochs=1, verbose=0, restore_best=False)
     after = table_of(model, feature)
     assert np.array_equal(after, before) != trainable

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
+from models.parsers import weights
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -40,11 +41,6 @@ def trained(name="bigru", tables=False, **options):
     model = keras_tagging.build(name, **sizes | options)
     model.adapt(OLD)
     return randomize(model, 3)
-
-
-def weights(model):
-    """By place: names differ where Keras numbers its layers."""
-    return [keras.ops.convert_to_numpy(w) for w in model.network.weights]
 
 
 @pytest.mark.parametrize("kind", ["crf", "character network", "label embeddings"])

@@ -47,7 +47,8 @@ def test_a_crf_tags_as_it_did(suffix):
 
 
 @pytest.mark.parametrize(
-    "name", ["crf.keras", "parser.keras", "pipeline/segmenter.keras"]
+    "name",
+    ["crf.keras", "parser.keras", "pipeline/segmenter.keras", "../v0_1/tagger.keras"],
 )
 def test_a_model_is_saved_and_loaded_as_it_was(name, tmp_path):
     model = keras_tagging.load(SAVED / name)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ccg.trees import tree
 from derivations import np_of
-from models.test_ccg_parser import GOLD, trees
+from models.test_ccg_parser import GOLD, check_same_derivations, trees
 
 import keras_tagging
 from keras_tagging.architectures.shift_reduce_network import CELLS
@@ -47,11 +47,7 @@ def test_it_is_saved_and_exported(model, onnx, tmp_path):
     model.save(tmp_path / "a.keras")
     again = keras_tagging.load(tmp_path / "a.keras")
     words = [s.tokens for s in GOLD] + [["who", "knows"], ["the"] * 9, *ODD]
-    expected = model.derive(words)
-    for other in (again, onnx):
-        found = other.derive(words)
-        assert [s.derivation for s in found] == [s.derivation for s in expected]
-        assert [s.tags for s in found] == [s.tags for s in expected]
+    check_same_derivations(words, model, again, onnx)
     with pytest.raises(ValueError, match="has no grammar"):
         type(model).from_config({**model.get_config(), "grammar": None})
     ranked = model.derive(words, nbest=3)

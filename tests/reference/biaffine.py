@@ -5,6 +5,7 @@ Weights are those of our layers by name, in float64.
 
 import numpy as np
 from reference import skip_lstm, skip_stack
+from scipy.special import softmax
 
 NOBODY = -3e4
 
@@ -53,11 +54,6 @@ def dense(weights, xs):
     return xs @ weights["kernel"] + weights.get("bias", 0)
 
 
-def softmax(logits):
-    powers = np.exp(logits - logits.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
-
-
 def network(layers, xs, columns, chosen):
     """What the network gives for the embedded words of a sentence, by name.
 
@@ -68,7 +64,7 @@ def network(layers, xs, columns, chosen):
     """
     h = recurrent(xs, layers["lower_stack"])
     first = {c: dense(layers[f"first_{c}"], h) for c in columns}
-    fed = [dense(layers[f"fed_{c}"], softmax(first[c])) for c in columns]
+    fed = [dense(layers[f"fed_{c}"], softmax(first[c], -1)) for c in columns]
     h = recurrent(np.concatenate([h, *fed], 1), layers["stack"])
     return {
         "first": first,

@@ -6,6 +6,7 @@ Lafferty et al. (2001), section 3; Lample et al. (2016), Eq. 1.
 from itertools import product
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
 
 def paths(emissions, weights):
@@ -28,13 +29,8 @@ def paths(emissions, weights):
     return found, scores + transitions[found[:, :-1], found[:, 1:]].sum(1)
 
 
-def log_sum(scores):
-    most = scores.max()
-    return most + np.log(np.exp(scores - most).sum())
-
-
 def log_partition(emissions, weights):
-    return log_sum(paths(emissions, weights)[1])
+    return logsumexp(paths(emissions, weights)[1])
 
 
 def log_likelihood(emissions, tags, weights):
@@ -42,7 +38,7 @@ def log_likelihood(emissions, tags, weights):
     tags = np.asarray(tags, int)
     every, scores = paths(emissions, weights)
     agree = ((every == tags) | (tags < 0)).all(-1)
-    return log_sum(scores[agree]) - log_sum(scores)
+    return logsumexp(scores[agree]) - logsumexp(scores)
 
 
 def chain_rule(emissions, tags, weights):
@@ -52,14 +48,14 @@ def chain_rule(emissions, tags, weights):
     for t, tag in enumerate(tags):
         agree = ((every == tags) | (np.asarray(tags) < 0))[:, :t].all(-1)
         chosen = agree & ((every[:, t] == tag) | (tag < 0))
-        found.append(log_sum(scores[chosen]) - log_sum(scores[agree]))
+        found.append(logsumexp(scores[chosen]) - logsumexp(scores[agree]))
     return np.array(found)
 
 
 def marginals(emissions, weights):
     """`(time, num_tags)`: the share of the paths through each tag."""
     every, scores = paths(emissions, weights)
-    shares = np.exp(scores - log_sum(scores))
+    shares = softmax(scores)
     found = np.zeros(np.shape(emissions))
     for t, k in np.ndindex(found.shape):
         found[t, k] = shares[every[:, t] == k].sum()

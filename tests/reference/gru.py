@@ -5,10 +5,7 @@ paper writes it.
 """
 
 import numpy as np
-
-
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
+from scipy.special import expit as sigmoid
 
 
 def gate_matrices(kernel, recurrent_kernel, bias):

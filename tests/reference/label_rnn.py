@@ -6,6 +6,8 @@ Written from Dinarelli and Tellier (2016), sections 2.2 to 2.4, in float64.
 from itertools import product
 
 import numpy as np
+from scipy.special import expit as sigmoid
+from scipy.special import log_softmax, softmax
 
 DEFAULTS = {
     "label_input": "embedding",
@@ -16,15 +18,6 @@ DEFAULTS = {
     "combine": "sum",
     "activation": "sigmoid",
 }
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def log_softmax(x):
-    x = x - x.max()
-    return x - np.log(np.exp(x).sum())
 
 
 def label_vector(label, weights, settings):
@@ -81,7 +74,7 @@ def hidden(t, words, past, future, weights, settings):
 def labels_of(outputs, settings):
     """The labels that a network of the other direction offers: ids or probabilities."""
     if settings.get("label_input") == "probabilities":
-        return [np.exp(log_softmax(row)) for row in outputs["logits"]]
+        return [softmax(row) for row in outputs["logits"]]
     return list(outputs["tags"])
 
 
@@ -124,7 +117,7 @@ def run(words, weights, settings, gold=None, future=None, frozen=None, backwards
         if label is None:
             label = int(np.argmax(logits))
             if settings["label_input"] == "probabilities":
-                label = np.exp(log_softmax(logits))
+                label = softmax(logits)
         if frozen is not None:
             label = fixed["read"][t]
         past["labels"].append(label_vector(label, weights, settings))

@@ -6,10 +6,8 @@ the blocks of its kernel: "h" is feed-forward or Elman, "ifoj" an LSTM, "zrh" a 
 
 import numpy as np
 from reference import arc_standard
-
-
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
+from scipy.special import expit as sigmoid
+from scipy.special import log_softmax
 
 
 def by_gate(weights, gates):
@@ -147,11 +145,6 @@ def outputs(num_labels):
         for move in arc_standard.MOVES
         for label in (labels if move in arc_standard.ARCS else [None])
     ]
-
-
-def log_softmax(logits):
-    shifted = logits - logits.max()
-    return shifted - np.log(np.exp(shifted).sum())
 
 
 class Hypothesis:

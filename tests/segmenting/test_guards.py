@@ -80,14 +80,41 @@ def test_pictures_end_where_they_end():
         ("no - b) a", ["no -", "b)", "a"]),
         ("X\n\n-", ["X", "-"]),
         ("a\n* b\nc\n(2) d", ["a", "* b c", "(2) d"]),
-        ("a\n- b\n12. c", ["a - b 12. c"]),
+        ("a\n- b\n12. c", ["a", "- b", "12. c"]),
+        ("Ab\nMi,\nBr\nand b\n\u8bed", ["Ab", "Mi, Br and b \u8bed"]),
+        ("[9:05] a\nX\n> b\n>\n>> X c", ["[9:05] a", "X", "> b", ">", ">> X", "c"]),
+        ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
     ],
 )
 def test_where_sentences_end(text, sentences):
     """By a network that ends one behind each mark, and behind each X."""
-    parts = pieces(text, SENTENCE, "?!.->)X")
+    parts = pieces(text, SENTENCE, "?!.->)]X")
     assert [re.sub(r"\s+", " ", part) for part in parts] == sentences
+
+
+@pytest.mark.parametrize(
+    "text, tokens",
+    [
+        ("no. 3", ["no.", "3"]),
+        ("C. Wu", ["C.", "Wu"]),
+        ("cf.\nthis", ["cf.", "this"]),
+        ("no. (3)", ["no", ".", "(", "3", ")"]),
+        ("3. X", ["3", ".", "X"]),
+        ("on.\n\na", ["on", ".", "a"]),
+    ],
+)
+def test_a_stop_inside_of_a_sentence_belongs_to_its_word(text, tokens):
+    """By a network that ends a token before and behind each mark, and no sentence."""
+    codes = symbols_of(text).codes
+    following = np.append(codes[1:], ord("\n"))
+    marks = codes_of(".()")
+    cut = np.isin(codes, marks) | np.isin(following, marks)
+    scores = np.eye(5)[np.where(cut, TOKEN, INSIDE)]
+    labels = best_labels(scores, codes, following, guarded(codes, True), False)
+    cuts = np.flatnonzero(labels != INSIDE) + 1
+    parts = [text_of_codes(part).strip() for part in np.split(codes, cuts)]
+    assert [part for part in parts if part] == tokens
 
 
 def test_each_guard_says_why_and_holds_nothing_up():

@@ -79,11 +79,18 @@ def line_symbol(text, place, line_ends):
         i for i in range(number - 5, number + 6) if is_near(i) and i < len(line_ends)
     ]
     around = [is_full(i) for i in ends if line_ends[i][2] == "line"]
+    heads = [text[edges[i + 1][1] :][:1] for i in ends if line_ends[i][2] == "line"]
+    small = sum(
+        full and head.isalpha() and not head.isupper()
+        for full, head in zip(around, heads, strict=True)
+    )
     mine = (
         is_near(number) and is_full(number) and symbols_module.NARROW <= widest <= 100
     )
     marked = MARK.match(text, edges[number + 1][1])
-    return "\v" if mine and sum(around) * 2 >= len(around) and not marked else "\r"
+    mine = mine and sum(around) * 2 >= len(around)
+    mine = mine and (all(around) or small * 3 >= sum(around))
+    return "\v" if mine and not marked else "\r"
 
 
 def listed(symbols):
@@ -102,7 +109,8 @@ def texts_of_lines(count=60):
     for _ in range(count):
         lines = []
         for _ in range(rng.randint(1, 5)):
-            words = ["w" * rng.randint(1, 12) for _ in range(rng.randint(1, 60))]
+            letters = rng.choices("wW1", (2, rng.random(), rng.random()), k=60)
+            words = [x * rng.randint(1, 12) for x in letters[: rng.randint(1, 60)]]
             width = rng.choice([8, 30, 60, 80, 120, 700])
             lines += textwrap.wrap(
                 rng.choice(["", "- ", "2. ", "> "]) + " ".join(words), width
@@ -121,6 +129,10 @@ def test_the_ends_of_lines_of_wrapped_text():
     count = wrapped.count("\n")
     assert ends == [*"\v" * count, *"\r\r\n", *"\r\r\r\n", "\r"]
     assert text_of_codes(symbols_of(f"{wrapped}\n- x").codes).count("\r") == 1
+    # though half of these lines are full, by chance
+    chat = "Mia: are you coming tonight? We leave at six\nRaj: sure, but I may be late"
+    chat += "\nMia: fine\nRaj: who drives?\nMia: Dan said that he could, as always"
+    assert "\v" not in text_of_codes(symbols_of(chat).codes)
 
 
 def test_white_space_is_that_of_python():

@@ -116,6 +116,15 @@ def test_a_finished_run_is_not_trained_again(uninterrupted, monkeypatch):
     assert (folder / "log.csv").read_text() == before
 
 
+def rewrite(path, old, new):
+    """Replaces a text of the header of a state."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = str(arrays["header"])
+    assert old in header
+    np.savez(path, **arrays | {"header": header.replace(old, new)})
+
+
 class Kill(keras.callbacks.Callback):
     def __init__(self, epoch):
         super().__init__()
@@ -223,10 +232,5 @@ def test_a_part_of_a_pipeline_of_0_2_0_can_be_made_longer(tmp_path):
         return weights(model)
 
     run("a", 1)
-    path = tmp_path / "a" / "resume.npz"
-    with np.load(path) as file:
-        arrays = dict(file)
-    old = str(arrays["header"]).replace('"ProgressCallback"', '"Told"')
-    assert old != str(arrays["header"])
-    np.savez(path, **{**arrays, "header": old})
+    rewrite(tmp_path / "a" / "resume.npz", '"ProgressCallback"', '"Told"')
     assert equal(run("a", 2), run("b", 2))

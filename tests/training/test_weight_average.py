@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, spoil
-from models.parsers import equal
+from models.parsers import equal, weights
 
 import keras_tagging
 
@@ -40,10 +40,6 @@ class Spy(keras.callbacks.Callback):
         self._epochs.append((len(self._batches), weights(self.model)))
         if epoch == self.stops_after:
             self.model.stop_training = True
-
-
-def weights(model):
-    return [np.array(w) for w in model.network.get_weights()]
 
 
 def train(spy, **options):

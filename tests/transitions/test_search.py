@@ -74,6 +74,15 @@ def by_others(scorer, tokens):
         yield by_onnx(searched, {"tokens": tokens, "lengths": lengths})
 
 
+def found_by_all(scorer, tokens):
+    """The heads and labels that all of them find."""
+    expected = by_numpy(scorer, tokens)
+    for found in by_others(scorer, tokens):
+        for one, other in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(one, other)
+    return expected
+
+
 class LastFirst(NumPy):
     """Of equal scores it takes the last ones."""
 
@@ -91,10 +100,7 @@ class LastFirst(NumPy):
 )
 def test_equal_scores_have_one_order(system, width, options):
     scorer, tokens = make_scorer(system, width, **options)
-    expected = by_numpy(scorer, tokens)
-    for found in by_others(scorer, tokens):
-        for one, other in zip(expected, found, strict=True):
-            np.testing.assert_array_equal(one, other)
+    expected = found_by_all(scorer, tokens)
     heads, labels = expected
     for some_heads, some_labels, n in zip(heads, labels, LENGTHS, strict=True):
         check_tree(some_heads[:n])
@@ -109,10 +115,7 @@ def test_labels_that_are_legal_by_a_grammar(monkeypatch, width):
     tables = RuleTables(Grammar.from_derivations(derivations()))
     monkeypatch.setitem(system_module._SYSTEMS, "ccg", ccg_system(tables))
     scorer, tokens = make_scorer("ccg", width, labels=len(tables.categories))
-    expected = by_numpy(scorer, tokens)
-    for found in by_others(scorer, tokens):
-        for one, other in zip(expected, found, strict=True):
-            np.testing.assert_array_equal(one, other)
+    expected = found_by_all(scorer, tokens)
     for *moves, n in zip(*expected, LENGTHS, strict=True):
         words = [f"w{i}" for i in range(n)]
         if words:

@@ -8,13 +8,12 @@ from keras import ops
 from keras_tagging import training
 from keras_tagging.data.trees import trees_of
 from keras_tagging.encoding.label_columns import LabelColumn, vocabulary_of
-from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.joint import OUTPUTS, Joint
 from keras_tagging.kinds.parsing import counts_of, tables_of
 from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.models.fit import weights_of_tokens
-from keras_tagging.models.labels import refuse_unknown
-from keras_tagging.models.report import Report, without_nan
+from keras_tagging.models.labels import count_relations, refuse_unknown_relations
+from keras_tagging.models.report import figures_alone
 from keras_tagging.models.tagger import decoding
 from keras_tagging.models.tagger.tagger import Tagger
 from keras_tagging.transitions.arborescence import best_heads
@@ -91,11 +90,11 @@ class Parsed(Joint):
     def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
         """Figures and tables: see `Parser.report`."""
         counting = {"punctuation": punctuation, "subtypes": subtypes}
-        figures = without_nan(self.evaluate(sentences, return_dict=True, **counting))
-        made = {}
+        found = figures_alone(self, sentences, **counting)
         if tables:
-            made = tables_of(self.scores(self.annotated(sentences), **counting))
-        return Report(figures, made, counting)
+            scores = self.scores(self.annotated(sentences), **counting)
+            found.tables.update(tables_of(scores))
+        return found
 
     def counts(self, sentences, figures, **options):
         """The counts behind figures: see `Parser.counts`."""
@@ -155,37 +154,30 @@ class BiaffineModel(Tagger):
         soft = y if isinstance(y, dict) else None
         gold = y if soft is None else soft["gold"]
         network, first = self.settings.network, y_pred.get("first", {})
-        terms = []  # the number of a column of targets, logits, loss, weight
+        terms = []
+
+        def add(i, logits, loss, weight):
+            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
+            value = loss(gold[..., i], logits, 1.0 * sample_weight)
+            terms.append((i, logits, value, weight))
+
         for i, column in enumerate(self.label_columns):
             weight = self.settings.task.weights[i]
-            terms.append((i, y_pred[column.name], self.loss, weight))
+            add(i, decoding.logits_of(y_pred[column.name]), self.loss, weight)
             if column.name in first:
                 weight *= network.first_weight
-                terms.append((i, first[column.name], self.loss, weight))
+                add(i, first[column.name], self.loss, weight)
         # heads are not smoothed: their logits have the padding of the batch, too
         plain, weight = training.TagLoss(), network.tree_weight
         count = len(self.label_columns)
-        terms.append((count, y_pred["heads"], plain, weight))
+        add(count, y_pred["heads"], plain, weight)
         if "dependents" in y_pred:
             heads = gold[..., count]
             if soft is not None:
                 best = ops.cast(soft["ids"][:, :, count, 0], heads.dtype)
                 heads = ops.where(heads < 0, best, heads)
-            labels = self.label_scores(y_pred, heads)
-            terms.append((count + 1, labels, plain, weight))
-        of_gold, of_soft = 0.0, 0.0
-        for i, logits, loss, weight in terms:
-            # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
-            value = loss(gold[..., i], logits, 1.0 * sample_weight)
-            of_gold = of_gold + weight * ops.cast(value, "float32")
-            if soft is not None:
-                ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
-                of_soft = of_soft + weight * training.mean_soft_cross_entropy(
-                    ids, shares, logits, sample_weight, self.soft_share[1]
-                )
-        if soft is None:
-            return sum(self.losses, of_gold)
-        return self.joined_loss(of_gold, of_soft)
+            add(count + 1, self.label_scores(y_pred, heads), plain, weight)
+        return self.joined_loss(terms, soft, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The loss alone: figures are those of the development sentences."""
@@ -226,11 +218,7 @@ class BiaffineParser(Parsed, BiaffineModel):
         return list(self.vocabularies["labels"])
 
     def count_other_labels(self, sentences):
-        trees = trees_of(sentences)
-        labels = count_vocabulary(label for _, deprels in trees for label in deprels)
-        if not labels:
-            raise ValueError("no tree to learn: no training sentence has a token")
-        return {"labels": labels}
+        return {"labels": count_relations(trees_of(sentences))}
 
     # Training
 
@@ -242,8 +230,7 @@ class BiaffineParser(Parsed, BiaffineModel):
 
     def check_development(self, sentences):
         super().check_development(sentences)
-        labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
-        refuse_unknown("dependency labels", labels, self.labels, "development")
+        refuse_unknown_relations(sentences, self.labels)
 
     @property
     def learnt_columns(self):

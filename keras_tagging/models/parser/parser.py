@@ -13,7 +13,6 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of
-from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.parsing import (
     FIGURES,
     PREDICTED,
@@ -25,7 +24,11 @@ from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
-from keras_tagging.models.labels import refuse_unknown, some
+from keras_tagging.models.labels import (
+    count_relations,
+    refuse_unknown_relations,
+    some,
+)
 from keras_tagging.models.parser.moves import batches_of_moves
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
@@ -141,9 +144,7 @@ class Parser(Parsing, SentenceModel):
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
         _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
-        labels = count_vocabulary(d for _, deprels in trees for d in deprels)
-        if not labels:
-            raise ValueError("no tree to learn: no training sentence has a token")
+        labels = count_relations(trees)
         self.arc_labels = arc_labels(trees) if self.settings["constrained"] else None
         vocabularies = self._count_features(sentences)
         self._build(vocabularies | {"labels": labels})
@@ -281,8 +282,7 @@ class Parser(Parsing, SentenceModel):
         return weights_of_tokens(sentences, sample_weight)
 
     def check_development(self, sentences):
-        labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
-        refuse_unknown("dependency labels", labels, self.labels, "development")
+        refuse_unknown_relations(sentences, self.labels)
 
     def prepared(self, sentences, keep, resumed, verbose):
         """Add jackknifed tags, if the parser reads predicted ones."""

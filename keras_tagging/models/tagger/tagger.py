@@ -389,9 +389,8 @@ class Tagger(MeasuredTagging, SentenceModel):
                 names = [n for n in ("logits", "other_logits") if n in outputs]
                 return sum(compiled(None, y, outputs[n], sample_weight) for n in names)
         gold = y if soft is None else soft["gold"]
-        of_gold, of_soft = 0.0, 0.0
+        terms = []
         for i, column in enumerate(self.label_columns):
-            weight = self.settings.task.weights[i]
             targets = gold if column.name is None else gold[..., i]
             outputs = column.part(y_pred)
             if isinstance(outputs, dict) and "emissions" in outputs:
@@ -400,16 +399,33 @@ class Tagger(MeasuredTagging, SentenceModel):
             else:
                 # a copy: on PyTorch, Keras multiplies it in place by the logits' mask
                 loss = self.loss(targets, logits_of(outputs), 1.0 * sample_weight)
+            terms.append((i, logits_of(outputs), loss, self.settings.task.weights[i]))
+        return self.joined_loss(terms, soft, sample_weight)
+
+    def joined_loss(self, terms, soft, sample_weight):
+        """The losses of gold targets, of soft ones, and of layers.
+
+        See `training.soft_cross_entropy`.
+
+        Args:
+            terms: the number of a column of targets, its logits, the mean loss of gold
+                and its weight.
+            soft: the soft targets; None without a teacher.
+            sample_weight: `(batch, time)`.
+        """
+        of_gold, of_soft = 0.0, 0.0
+        share, temperature = self.soft_share
+        for i, logits, loss, weight in terms:
             of_gold = of_gold + weight * ops.cast(loss, "float32")
             if soft is not None:
                 ids, shares = soft["ids"][:, :, i], soft["probabilities"][:, :, i]
-                logits, temperature = logits_of(outputs), self.soft_share[1]
                 of_soft = of_soft + weight * training.mean_soft_cross_entropy(
                     ids, shares, logits, sample_weight, temperature
                 )
         if soft is None:
             return sum(self.losses, of_gold)
-        return self.joined_loss(of_gold, of_soft)
+        both = (1 - share) * of_gold + share * temperature**2 * of_soft
+        return sum(self.losses, both)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
