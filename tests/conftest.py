@@ -10,6 +10,7 @@ from functools import cache
 from unittest import mock
 
 import numpy as np
+import onnx
 import pytest
 import selection
 import typer.main
@@ -18,6 +19,7 @@ from treebanks import TINY as TINY_SEGMENTER
 
 import keras_tagging
 from keras_tagging import Sentence
+from keras_tagging.onnx.builder import Builder
 
 # A process keeps millions of objects of traced graphs. With Python's own thresholds it
 # looks for garbage among them so often that tests take a twentieth longer.
@@ -82,6 +84,12 @@ def reloaded(model, folder):
     again = keras_tagging.load(folder)
     again.run_eagerly = model.run_eagerly
     return again
+
+
+def exported(model, folder):
+    """The model that its ONNX file gives, without Keras."""
+    model.export(folder / "model.onnx", format="onnx")
+    return keras_tagging.load(folder / "model.onnx")
 
 
 def spoil(model):
@@ -156,6 +164,21 @@ def commands_made_once():
     Else that takes 9 of the 10 milliseconds of a short command.
     """
     with mock.patch.object(typer.main, "get_command", cache(typer.main.get_command)):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def exports_are_sound():
+    """Onnx's own tools read every graph that a test makes."""
+    make = Builder.model
+
+    def checked(builder, name):
+        made = make(builder, name)
+        onnx.checker.check_model(made, full_check=True)
+        onnx.shape_inference.infer_shapes(made)
+        return made
+
+    with mock.patch.object(Builder, "model", checked):
         yield
 
 
@@ -235,6 +258,18 @@ def ccg_parser(tmp_path_factory):
         return model
 
     return trained_once("ccg", train, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def onnx_file(model, tmp_path_factory):
+    """The ONNX file of the model of a test's module."""
+    exported(model, folder := tmp_path_factory.mktemp("onnx"))
+    return folder / "model.onnx"
+
+
+@pytest.fixture(scope="module", name="onnx")
+def loaded_onnx_file(onnx_file):
+    return keras_tagging.load(onnx_file)
 
 
 @pytest.fixture(scope="session")

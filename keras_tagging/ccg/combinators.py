@@ -183,8 +183,8 @@ def _coordinated(left: Category, right: Category):
             yield Step(open_half, "&", 1)
     elif is_open(right):
         whole = right._replace(features=right.features[:-1])
-        if _joins(left) and match(left, whole) is not None:
-            yield Step(left, "&", 0)
+        if _joins(left) and (binding := match(left, whole)) is not None:
+            yield Step(with_feature(left, binding[0]), "&", 0)
 
 
 def _beside_punctuation(left: Category, right: Category):

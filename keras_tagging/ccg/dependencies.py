@@ -9,8 +9,8 @@ tagger are enough; these rules say it:
 
 * In a modifier X|X the result has the head of the argument, in all its positions, and
   in NP[nb]/N the noun is the head; elsewhere the word itself is that of the result.
-* An argument that lacks an NP, `S|NP` or `PP/NP`, takes it from the nearest NP outside
-  of it: of `((S[dcl]\NP)/(S[to]\NP))/NP` the object (*force*), of
+* An argument that lacks an NP, `S|NP` or `PP/NP`, takes it from the nearest NP or N
+  outside of it: of `((S[dcl]\NP)/(S[to]\NP))/NP` the object (*force*), of
   `(S[dcl]\NP)/(S[b]\NP)` the subject (*will*), of `(NP\NP)/(S[dcl]\NP)` the noun
   (*who*). Where there is none, as in `S[wq]/(S[dcl]\NP)`, it is the word itself.
 * Conjuncts share their arguments, and both are arguments together.
@@ -154,19 +154,19 @@ def _lacks(category: Category) -> bool:
     return (
         isinstance(category, Functor)
         and isinstance(category.result, Atom)
-        and _is_np(category.argument)
+        and _is_atom(category.argument, "NP")
         and not is_modifier(category)
     )
 
 
-def _is_np(category: Category) -> bool:
-    return isinstance(category, Atom) and category.name == "NP"
+def _is_atom(category: Category, *names: str) -> bool:
+    return isinstance(category, Atom) and category.name in names
 
 
 def _controller(spine: list, place: int, filled: Filled) -> Variable:
-    """The nearest NP outside of the argument: an object, or the subject."""
+    """The nearest NP or N outside of the argument: an object, subject or noun."""
     for functor, argument in [*reversed(spine[:place]), *spine[place + 1 :]]:
-        if _is_np(functor.argument):
+        if _is_atom(functor.argument, "NP", "N"):
             return argument.head
     return filled.head
 

@@ -25,10 +25,9 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from keras_tagging.data.lemmas.scripts import common_subsequence
-from keras_tagging.data.sentence import NER, Sentence
+from keras_tagging.data.sentence import NER, Sentence, check_surfaces
 from keras_tagging.metrics.chunks import ChunkCounts, chunks
 
-UNITS = ("tokens", "sentences", "words")
 #: figures of columns, and the column that each needs
 COLUMNS = {
     "upos": "pos",
@@ -66,8 +65,7 @@ def raw_text_scores(
     """The counts of a text with gold annotation and with predicted annotation.
 
     Args:
-        gold, predicted: sentences of one text, with `surface` if it has multiword
-            tokens.
+        gold, predicted: sentences of one text, with their `surface`.
 
     Returns:
         The counts of `tokens`, `sentences` and `words`, and those of `upos`, `xpos`,
@@ -80,7 +78,8 @@ def raw_text_scores(
         the program of the task may align a few other words there.
 
     Raises:
-        ValueError: if the two texts differ in more than white space.
+        ValueError: if the two texts differ in more than white space, or a sentence has
+            no surface, as CoNLL-U read without ``surface=True``.
     """
     gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
     counts, (words, others), pairs = unit_scores(gold, predicted)
@@ -103,8 +102,8 @@ def raw_text_scores(
             right &= attached
         counts[name] = ChunkCounts(len(words), len(others), len(right))
     if all(NER in s.columns for s in (*gold, *predicted)):
-        one, other = _entities(words, gold), _entities(others, predicted)
-        counts["entities"] = ChunkCounts(len(one), len(other), len(one & other))
+        found = _entities(words, gold), _entities(others, predicted)
+        counts["entities"] = _common(*found)
     return counts
 
 
@@ -143,16 +142,19 @@ def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
 
 def unit_scores(gold: list[Sentence], predicted: list[Sentence]):
     """The counts of tokens, sentences and words, the words of both, and their pairs."""
-    texts = ("".join(t for s in x for t, _ in _tokens(s)) for x in (gold, predicted))
+    for sentences in (gold, predicted):
+        check_surfaces(sentences)  # words alone do not tell which are one token
+    texts = ("".join(t for s in x for t in s.surface.tokens) for x in (gold, predicted))
     check_same_text(*map(unspaced, texts))
-    units = [_units(sentences) for sentences in (gold, predicted)]
-    counts = {}
-    for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
-        counts[name] = ChunkCounts(len(one), len(other), len(one & other))
-    words, others = (u[2] for u in units)
-    pairs = align(words, others)
-    counts["words"] = ChunkCounts(len(words), len(others), len(pairs))
-    return counts, (words, others), pairs
+    tokens, spans, words = zip(_units(gold), _units(predicted), strict=True)
+    counts = {"tokens": _common(*tokens), "sentences": _common(*spans)}
+    pairs = align(*words)
+    counts["words"] = ChunkCounts(*map(len, (*words, pairs)))
+    return counts, words, pairs
+
+
+def _common(one: set, other: set) -> ChunkCounts:
+    return ChunkCounts(len(one), len(other), len(one & other))
 
 
 def align(words: Sequence[_Word], others: Sequence[_Word]) -> list[tuple[int, int]]:
@@ -203,8 +205,8 @@ def _units(sentences: list[Sentence]):
     """The spans of tokens, those of sentences, and the words."""
     tokens, spans, words, place = set(), set(), [], 0
     for sentence in sentences:
-        begin, word = place, 0
-        for text, count in _tokens(sentence):
+        begin, word, surface = place, 0, sentence.surface
+        for text, count in zip(surface.tokens, surface.words, strict=True):
             start, place = place, place + len(unspaced(text))
             tokens.add((start, place))
             for i in range(word, word + count):
@@ -213,13 +215,6 @@ def _units(sentences: list[Sentence]):
             word += count
         spans.add((begin, place))
     return tokens, spans, words
-
-
-def _tokens(sentence: Sentence) -> Iterable[tuple[str, int]]:
-    """The tokens of a sentence, each with the number of its words."""
-    if (surface := sentence.surface) is None:
-        return zip(sentence.tokens, [1] * len(sentence), strict=True)
-    return zip(surface.tokens, surface.words, strict=True)
 
 
 def unspaced(text: str) -> str:
@@ -272,9 +267,7 @@ def segmentation_scores(
     """
     gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
     counts, words, _ = unit_scores(gold, predicted)
-    one, other = map(_multiwords, words)
-    multiwords = ChunkCounts(len(one), len(other), len(one & other))
-    return SegmentationScores(**counts, multiwords=multiwords)
+    return SegmentationScores(**counts, multiwords=_common(*map(_multiwords, words)))
 
 
 def _multiwords(words) -> set[tuple]:

@@ -151,8 +151,10 @@ class Builder:
         nodes = _needed(self.nodes(), [value.name for value in self.outputs])
         read = {name for node in nodes for name in _reads(node)}
         constants = [t for t in self.initializers if t.name in read]
+        graph = helper.make_graph(nodes, name, self.inputs, self.outputs, constants)
+        _type_strings(graph)
         return helper.make_model(
-            helper.make_graph(nodes, name, self.inputs, self.outputs, constants),
+            graph,
             ir_version=IR_VERSION,
             producer_name="keras_tagging",
             producer_version=version("keras-tagging"),
@@ -160,9 +162,21 @@ class Builder:
         )
 
 
-def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
-    """ONNX's description of an input or output."""
-    return helper.make_tensor_value_info(name, TYPES[dtype], list(shape))
+def value_info(name: str, dtype: str, shape: Sequence[int | str | None] | None):
+    """ONNX's description of a value; its shape may be unknown, and its axes."""
+    return helper.make_tensor_value_info(name, TYPES[dtype], shape)
+
+
+def _type_strings(graph: GraphProto) -> None:
+    """Says that these nodes give strings: onnx's own tools do not know it.
+
+    They would end the process where a `LabelEncoder` reads what has no type.
+    """
+    for node in graph.node:
+        if node.op_type in ("StringLower", "StringRegexReplace", "StringSplit"):
+            graph.value_info.append(value_info(node.output[0], "string", None))
+        for attribute in node.attribute:
+            _type_strings(attribute.g)
 
 
 def _is_half(values) -> bool:
@@ -176,11 +190,8 @@ def _is_half(values) -> bool:
         return np.array_equal(values.astype("float16"), values)
 
 
-def _tensor(name, values):
-    if values.dtype != object:
-        return numpy_helper.from_array(np.asarray(values, order="C"), name)
-    flat = [text.encode() for text in values.ravel().tolist()]
-    return helper.make_tensor(name, TensorProto.STRING, values.shape, flat)
+def _tensor(name: str, values) -> TensorProto:
+    return numpy_helper.from_array(np.asarray(values), name)
 
 
 def _needed(nodes: list, outputs: list[str]) -> list:

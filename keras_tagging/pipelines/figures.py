@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import NER, Sentence, text_of
+from keras_tagging.data.surface import spaced
 from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
 from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.metrics.raw_text import COLUMNS
@@ -35,9 +35,11 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     gold = [sentence for sentence in sentences if sentence.tokens]
     has_derivations = pipeline.gives_derivations and bool(gold)
     has_derivations &= all(s.derivation is not None for s in gold)
-    words = [_only(sentence, pipeline.input_columns) for sentence in gold]
     reads_words = has_derivations and all(s.surface is None for s in gold)
     reads_words |= pipeline.segmenter is None
+    if reads_words:
+        gold = [replace(s, surface=spaced(s.tokens)) for s in gold]
+    words = [_only(sentence, pipeline.input_columns) for sentence in gold]
     parts = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
     columns = {*pipeline.columns}
     annotated = pipeline.annotate(words if reads_words else text_of(gold))
@@ -48,14 +50,9 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     scored = columns & {*COLUMNS.values(), NER} & filled
     scores = raw_text_scores([_only(x, scored) for x in named], predicted)
     if has_derivations:
-        derived = predicted
-        if not reads_words:
-            derived = TextPipeline(**parts).annotate(words)
+        derived = predicted if reads_words else TextPipeline(**parts).annotate(words)
         scores |= _derivation_scores(gold, derived)
     if not reads_words and "entities" in scores:
-        read = {field_of(c) for model in parts.values() for c in model.input_columns}
-        if not read & {"head", "deprel"}:  # what tags is enough
-            parts = {k: m for k, m in parts.items() if m.gives_probabilities}
         tagged = TextPipeline(**parts).annotate(s.tokens for s in gold)
         rows = ([s.columns[NER] for s in x] for x in (gold, tagged))
         scores["entities_of_gold_words"] = chunk_scores(*rows)

@@ -99,13 +99,10 @@ class Service:
         get("/health", "Live and ready, and with what.", self._health, dict)
         get("/metrics", "Counters for Prometheus.", self._counted, str, "text/plain")
         get("/openapi.json", "This document.", self._document, dict)
-        routes = {}  # two kinds of parsers have the same
-        for kind in kinds.registered().values():
-            if kind.route is not None:
-                routes.setdefault(kind.route, kind)
-        for route, kind in routes.items():
-            answer, types = partial(self._annotate, route), schemas.TYPES[kind.reads]
-            post(f"/{route}", f"Ask a {kind.name}.", answer, *types)
+        every = kinds.registered().values()  # two kinds of parsers have one route
+        for route, reads in {k.route: k.reads for k in every if k.route}.items():
+            types = schemas.TYPES[reads]
+            post(f"/{route}", "Ask a model.", partial(self._annotate, route), *types)
         about = {"name": "keras-tagging", "version": version("keras-tagging")}
         about["extensions"] = []
         get("/v2", "The service.", lambda _: JSONResponse(about), dict)

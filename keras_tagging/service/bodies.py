@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
-from keras_tagging.service.problems import GONE, Problem
+from keras_tagging.service.problems import GONE, Problem, shown
 from keras_tagging.utils import limits
 
+#: the ends of what JSON is declared as; the last is what `curl -d` says of any body
+KINDS = ("json", "application/octet-stream", "application/x-www-form-urlencoded")
 DRAINED = 16  # times the limit: what is read of a body that is too large
 
 
@@ -31,11 +33,14 @@ class Bodies:
         """The body, whose bytes count until the block ends.
 
         Raises:
-            Problem: if it is too large, comes too slowly, or is compressed, or if too
-                much waits already.
+            Problem: if it is too large, comes too slowly, is compressed or no JSON, or
+                if too much waits already.
         """
         if request.headers.get("content-encoding", "identity") != "identity":
             raise Problem(415, "send the body as it is, not compressed")
+        kind = request.headers.get("content-type", "json").partition(";")[0].strip()
+        if not kind.lower().endswith(KINDS):
+            raise Problem(415, f"{shown(kind)} is not read: send application/json")
         parts = []
         self._requests += 1
         try:

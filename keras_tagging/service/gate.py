@@ -45,8 +45,6 @@ HEADERS = [
     (b"content-security-policy", POLICY.encode()),
     (b"cache-control", b"no-cache"),  # another version may be served next
 ]
-#: what `curl -d` says of JSON if it is not told otherwise
-FORM = "application/x-www-form-urlencoded"
 
 
 class Hosts:
@@ -225,10 +223,6 @@ class Gate:
                 f"pages of {shown(origin)} may not use the service: start it with "
                 "--cors-origin and that origin",
             )
-        kind = request.headers.get("content-type", FORM).partition(";")[0].strip()
-        json = kind.lower() in (FORM, "application/octet-stream")
-        if request.method == "POST" and not (json or kind.lower().endswith("json")):
-            raise Problem(415, f"{shown(kind)} is not read: send application/json")
 
     def _may_ask(self, request, host, origin):
         """Whether a page is the service's own, or may ask all the same."""

@@ -80,12 +80,10 @@ def read(model: Model, body: TokensRequest | TextRequest, max_tokens: int) -> li
     """The sentences or texts of a body.
 
     Raises:
-        Problem: if they are too long, do not fit the model, or lack a word.
+        Problem: if they are too long, or do not fit the model.
     """
     if body.sentences is not None:
         check_size(body.sentences, max_tokens)
-        if model.reads_text and not all(map(all, body.sentences)):
-            raise Problem(400, "a word is empty: leave it out")
         return sentences(model, body.sentences, getattr(body, "columns", {}))
     texts = [body.text] if body.texts is None else body.texts
     check_size(texts, max_tokens)

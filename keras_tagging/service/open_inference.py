@@ -69,7 +69,7 @@ def _texts(model, tensors, max_tokens):
     if tensors or tensor is None:
         raise Problem(400, f"{model.name} reads one input, text")
     texts = tensor.data
-    if not texts or tensor.shape != [len(texts)] or type(texts[0]) is not str:
+    if tensor.shape != [len(texts)] or type(texts[0]) is not str:
         raise Problem(400, "text must be strings, with one axis: [texts]")
     check_size(texts, max_tokens)
     return texts
@@ -78,12 +78,12 @@ def _texts(model, tensors, max_tokens):
 def _rows(tensor):
     """The rows of a tensor of strings, which may be sent one after the other."""
     name, rows = shown(tensor.name), tensor.data
-    strings = tensor.datatype == "BYTES" and not (rows and type(rows[0]) is int)
+    strings = tensor.datatype == "BYTES" and type(rows[0]) is not int
     if not strings or len(tensor.shape) != 2:
         raise Problem(400, f"{name} must be BYTES, with two axes: [sentences, tokens]")
     count, width = tensor.shape
-    if rows and not isinstance(rows[0], list):
-        rows = [rows[i : i + width] for i in range(0, len(rows), max(width, 1))]
+    if not isinstance(rows[0], list):
+        rows = [rows[i : i + width] for i in range(0, len(rows), width)]
     if len(rows) != count or any(len(row) != width for row in rows):
         raise Problem(400, f"the data of {name} are not of the shape {tensor.shape}")
     return rows

@@ -5,7 +5,7 @@ pydantic reads requests by these types; `/openapi.json` has them as JSON schemas
 
 from collections import defaultdict
 from importlib.metadata import version
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -21,6 +21,10 @@ from keras_tagging.data.raw_text import WORD
 from keras_tagging.utils import limits
 
 Token = Annotated[str, StringConstraints(max_length=limits.SERVICE_TOKEN_LENGTH)]
+NotEmpty = Annotated[Token, StringConstraints(min_length=1)]
+#: of sentences, which `json_protocol` checks: there are some, one of them with a token
+MOST = {"maxItems": limits.SERVICE_SENTENCES}
+ROWS = {"minItems": 1, "contains": {"minItems": 1, "pattern": WORD.pattern}, **MOST}
 
 
 def _words(row):
@@ -28,9 +32,10 @@ def _words(row):
     return WORD.findall(row) if isinstance(row, str) else row
 
 
-Words = Annotated[
-    list[Token], BeforeValidator(_words, json_schema_input_type=list[str] | str)
-]
+def _sentences_of(token):
+    """The type of sentences: lists of tokens, or words and blanks."""
+    split = BeforeValidator(_words, json_schema_input_type=list[token] | str)
+    return Annotated[list[Annotated[list[token], split]], Field(json_schema_extra=ROWS)]
 
 
 class Request(BaseModel):
@@ -43,8 +48,13 @@ class TokensRequest(Request):
     """Sentences for a model that reads tokens: lists of words, or words and blanks."""
 
     model: str = None
-    sentences: list[Words]
+    sentences: _sentences_of(Token)
     columns: dict[str, list[list[Token]]] = {}
+
+
+#: what no request has together
+APART = [{"probabilities": {"const": True}, "output": {"const": "conllu"}}]
+APART += [{"sentences": True, "input": {"const": "lines"}}]
 
 
 class TextRequest(Request):
@@ -52,13 +62,14 @@ class TextRequest(Request):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [{"required": [name]} for name in ("text", "texts", "sentences")]
+            "oneOf": [{"required": [name]} for name in ("text", "texts", "sentences")],
+            "not": {"anyOf": [{"required": [*x], "properties": x} for x in APART]},
         }
     )
     model: str = None
     text: str = None
-    texts: list[str] = Field(None, min_length=1)
-    sentences: list[Words] = None
+    texts: list[str] = Field(None, min_length=1, json_schema_extra=MOST)
+    sentences: _sentences_of(NotEmpty) = None
     input: Literal["text", "lines"] = Field(
         "text", description="Whether each line of a text is one sentence."
     )
@@ -80,14 +91,18 @@ class TextRequest(Request):
         return self
 
 
+T = TypeVar("T")
+Filled = Annotated[list[T], Field(min_length=1)]
+
+
 class Tensor(BaseModel):
     """An input: strings, in rows or one after the other, or lengths."""
 
     model_config = ConfigDict(strict=True)
     name: str = Field(max_length=100)
     datatype: str
-    shape: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(max_length=2)
-    data: list[Token] | list[list[Token]] | list[int]
+    shape: Filled[Annotated[int, Field(ge=1, lt=2**31)]] = Field(max_length=2)
+    data: Filled[Token] | Filled[Filled[Token]] | Filled[int]
 
 
 class Output(BaseModel):
@@ -101,7 +116,7 @@ class InferRequest(BaseModel):
 
     model_config = ConfigDict(strict=True)
     id: str = ""
-    inputs: list[Tensor]
+    inputs: Filled[Tensor]
     outputs: list[Output] = []
 
 
@@ -124,7 +139,7 @@ class Span(BaseModel):
     label: str
     start: int
     end: int
-    probability: float | None = None
+    probability: float
     words: list[int]
 
 
@@ -221,29 +236,30 @@ def document(operations: list[Operation]) -> dict:
         ref_template="#/components/schemas/{model}",
     )
 
+    for schema in definitions["$defs"].values():
+        for field in schema.get("properties", {}).values():
+            if field.get("default", "") is None:  # it may be left out, and is no null
+                del field["default"]
+
     def content(of, media_type="application/json"):
         return {media_type: {"schema": schemas[of, "validation"]}}
 
     paths = defaultdict(dict)
-    for operation in operations:
-        answer = content(operation.answer, operation.media_type)
-        if operation.asked is TextRequest:
+    for path, method, summary, answered, asked, media_type in operations:
+        answer = content(answered, media_type)
+        if asked is TextRequest:
             answer["text/plain"] = {"schema": {"type": "string"}}
         responses = {
             "200": {"description": "The answer.", "content": answer},
             "default": {"description": "It is refused.", "content": content(Error)},
         }
-        name = f"{operation.method} {operation.path}"
-        entry = {"summary": operation.summary, "operationId": name}
-        if operation.asked is not None:
-            entry["requestBody"] = {
-                "required": True,
-                "content": content(operation.asked),
-            }
-        if "{name}" in operation.path:
+        entry = {"summary": summary, "operationId": f"{method} {path}"}
+        if asked is not None:
+            entry["requestBody"] = {"required": True, "content": content(asked)}
+        if "{name}" in path:
             name = {"name": "name", "in": "path", "required": True}
             entry["parameters"] = [{**name, "schema": {"type": "string"}}]
-        paths[operation.path][operation.method] = {**entry, "responses": responses}
+        paths[path][method] = {**entry, "responses": responses}
     info = {"title": "keras-tagging", "version": version("keras-tagging")}
     return {
         "openapi": "3.1.1",

@@ -217,7 +217,7 @@ def named(arguments: list[str]) -> dict[str, Path]:
             name of a path alone is its stem.
 
     Raises:
-        ValueError: for a name that is given twice, or what does not exist.
+        ValueError: for a name that is given twice or taken, or what does not exist.
     """
     paths = {}
     for argument in arguments:
@@ -227,6 +227,8 @@ def named(arguments: list[str]) -> dict[str, Path]:
             name = path.stem if path.suffix in (".onnx", ".keras") else path.name
             name = name or path.resolve().name
         path = Path(path)
+        if name == "stats":  # Triton's address of the statistics of all models
+            raise ValueError(f"{path} is not to be called stats: give NAME=PATH")
         if name in paths:
             raise ValueError(
                 f"{paths[name]} and {path} would both be called {name}: give one of "

@@ -62,6 +62,8 @@ def test_functional_combinators_against_their_definitions():
         ("NP[conj]", "NP[conj]", []),
         ("NP", r"S[dcl]\NP[conj]", []),
         (r"S[b]\NP", r"S[b]\NP[conj]", [(r"S[b]\NP", "&", 0)]),
+        (r"S\NP", r"S[b]\NP[conj]", [(r"S[b]\NP", "&", 0)]),
+        (r"S[b]\NP", r"S\NP[conj]", [(r"S[b]\NP", "&", 0)]),
         (r"(S\NP)\(S\NP)", r"(S\NP)\(S\NP)[conj]", [(r"(S\NP)\(S\NP)", "&", 0)]),
         ("N/N", "N/N[conj]", [("N/N", "&", 0)]),
         ("S[dcl]", ".", [("S[dcl]", "rp", 0)]),

@@ -38,12 +38,18 @@ def test_auxiliaries_and_control():
     }
 
 
-def test_an_object_relative_clause_by_type_raising_and_composition():
+@pytest.mark.parametrize("noun", ["NP", "N"])
+def test_relative_clauses_lack_their_noun(noun):
+    """CCGbank's pronouns modify an NP, those of the Parallel Meaning Bank an N."""
     gap = tree("S[dcl]/NP", tree(SUBJECT, "he|NP"), f"read|{TV}")
-    relative = tree(r"NP\NP", r"that|(NP\NP)/(S[dcl]/NP)", gap)
-    root = tree("NP", tree("NP", "the|NP[nb]/N", "book|N"), relative)
-    expected = {"book < the 1", "book < that 1", "read < that 2", "he < read 1"}
-    assert named(root) == expected | {"book < read 2"}
+    pronoun = rf"({noun}\{noun})/(S[dcl]"
+    relative = tree(rf"{noun}\{noun}", f"that|{pronoun}/NP)", gap)
+    read = {"book < that 1", "read < that 2", "he < read 1", "book < read 2"}
+    assert named(tree(noun, f"book|{noun}", relative)) == read
+    whose = tree(rf"{pronoun}\NP)", rf"whose|({pronoun}\NP))/N", "dog|N")
+    man = tree(noun, f"man|{noun}", tree(rf"{noun}\{noun}", whose, r"ran|S[dcl]\NP"))
+    expected = {"man < whose 1", "ran < whose 2", "dog < whose 3", "dog < ran 1"}
+    assert named(man) == expected
 
 
 def test_type_changing_fills_the_missing_noun():

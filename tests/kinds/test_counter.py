@@ -38,13 +38,6 @@ def model(registered):
     return model
 
 
-@pytest.fixture(scope="module")
-def onnx_file(model, tmp_path_factory):
-    path = tmp_path_factory.mktemp("counter") / "counter.onnx"
-    model.export(path, format="onnx")
-    return path
-
-
 @pytest.fixture
 def changed(registered, monkeypatch):
     """Function: a model of the kind `counter` whose class has other attributes."""

@@ -263,7 +263,6 @@ def test_half_precision(layer_class):
     np.testing.assert_allclose(half, exact, atol=0.1)
 
 
-THREE = ["O", "B-X", "I-X"]
 #: by layer the arguments that are refused when it is made, or has read scores of 3 tags
 REFUSED = [
     (own.BidirectionalStack, {"merge": "sum"}, "merge='sum': known are 'top', 'lay"),

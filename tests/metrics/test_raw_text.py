@@ -1,4 +1,4 @@
-"""Scores of annotated raw text, by hand."""
+"""Scores of segmented and annotated raw text, by hand."""
 
 import pytest
 from hypothesis import given
@@ -7,43 +7,36 @@ from hypothesis import strategies as st
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
 from keras_tagging.metrics import raw_text_scores
-from keras_tagging.metrics.raw_text import common_subsequence
+from keras_tagging.metrics.raw_text import common_subsequence, segmentation_scores
 
 
-def sentence(*tokens, **columns):
-    """A sentence of tokens; a tuple is a token and its words."""
-    text, spans, words, counts = "", [], [], []
-    for token in tokens:
-        form, own = (token[0], token[1:]) if isinstance(token, tuple) else (token, [])
-        own = list(own) or [form]
-        text += " " if text else ""
-        spans.append((len(text), len(text) + len(form)))
-        text += form
-        words += own
-        counts.append(len(own))
+def sentence(text, **columns):
+    """A sentence in which `don't=do+n't` is a multiword token, `~` joins tokens."""
+    tokens, spans, words, joined = [], [], [], ""
+    for item in text.split(" "):
+        form, _, parts = item.removeprefix("~").partition("=")
+        joined += "" if item.startswith("~") or not joined else " "
+        spans.append((len(joined), len(joined) + len(form)))
+        joined += form
+        parts = parts.split("+") if parts else [form]
+        words.append(len(parts))
+        tokens += parts
     named = {name: values.split() for name, values in columns.items()}
-    return Sentence(words, None, named, Surface(text, spans, counts))
+    return Sentence(tokens, None, named, Surface(joined, spans, words))
 
 
 def counts(found, name):
     return found[name].gold, found[name].found, found[name].correct
 
 
-def test_white_space_does_not_count():
-    gold = [sentence("10 000", "x")]
-    predicted = [Sentence(["10000", "x"])]
-    found = raw_text_scores(gold, predicted)
-    assert counts(found, "tokens") == (2, 2, 2)
-
-
 def test_entities_by_their_characters():
     gold = [
-        sentence("Ada", "L", ".", "in", "New", "York", ner="B-P I-P I-P O B-L I-L"),
-        sentence("Oslo", "Rome", ner="B-L B-L"),
+        sentence("Ada L . in New York", ner="B-P I-P I-P O B-L I-L"),
+        sentence("Oslo Rome", ner="B-L B-L"),
     ]
     predicted = [
-        sentence("Ada", "L.", "in", ner="B-P I-P O"),
-        sentence("New", "York", "Oslo", ("Rome", "Ro", "me"), ner="B-L O B-P I-L O"),
+        sentence("Ada L. in", ner="B-P I-P O"),
+        sentence("New York Oslo Rome=Ro+me", ner="B-L O B-P I-L O"),
     ]
     found = raw_text_scores(gold, predicted)
     # L. may be one word; Rome is a token
@@ -53,53 +46,88 @@ def test_entities_by_their_characters():
 
 def test_another_text_is_refused():
     with pytest.raises(ValueError, match="at character 2 without white space .*'abc'"):
-        raw_text_scores([Sentence(["abc"])], [Sentence(["adc"])])
+        raw_text_scores([sentence("abc")], [sentence("adc")])
     with pytest.raises(ValueError, match="at character 4"):
-        raw_text_scores([Sentence(["abc"])], [Sentence(["abc", "d"])])
+        raw_text_scores([sentence("abc")], [sentence("abc d")])
 
 
-def test_words_of_multiword_tokens_align_by_their_forms():
-    gold = [sentence("I", ("can't", "ca", "n't"), "go", pos="P A N V")]
-    # not split
-    found = raw_text_scores(gold, [sentence("I", "can't", "go", pos="P A V")])
-    assert counts(found, "tokens") == (3, 3, 3)
-    assert counts(found, "words") == (4, 3, 2)
-    assert counts(found, "upos") == (4, 3, 2)
-    # split otherwise: one of the words is the same
-    other = sentence("I", ("can't", "CA", "not"), "go", pos="P X N V")
+def test_sentences_without_their_text_are_refused():
+    """Their multiword tokens may have been left out: no count of tokens is right."""
+    gold, words = [sentence("can't=ca+n't")], [Sentence(["ca", "n't"])]
+    for pair in ((gold, words), (words, gold)):
+        with pytest.raises(ValueError, match="sentence 1, .* with surface=True"):
+            raw_text_scores(*pair)
+
+
+def unit_counts(*sides):
+    """Of tokens, sentences, words and multiword tokens: gold, found and right ones."""
+    scores = segmentation_scores(*(map(sentence, side.split("|")) for side in sides))
+    units = (scores.tokens, scores.sentences, scores.words, scores.multiwords)
+    return " ".join(f"{unit.gold}{unit.found}{unit.correct}" for unit in units)
+
+
+@pytest.mark.parametrize(
+    "gold, predicted, expected",
+    [
+        ("a b|c", "a b c", "333 210 333 000"),
+        # white space is not counted
+        ("a b", "a ~b", "222 111 222 000"),
+        ("10\u00a0000 x", "10000 x", "222 111 222 000"),
+        ("ab ~cd", "a ~bc ~d", "230 111 230 000"),
+        # the words of a multiword token are compared by their forms
+        ("I don't=do+n't go", "I don't=DO+N'T go", "333 111 444 111"),
+        ("du=de+le pain", "du=de+la pain", "222 111 332 110"),
+        ("I can't=ca+n't go", "I can't go", "333 111 432 100"),
+        ("I can't=ca+n't go", "I ca ~n't go", "342 111 444 100"),
+        # a multiword token that is too long takes its neighbour in
+        ("du=de+le ~pain", "dupain=de+le+pain", "210 111 333 110"),
+        # two that overlap are one region: de le x against de y
+        ("abc=de+le ~d=d", "ab ~cd=le+d", "220 111 332 110"),
+        # and one behind it too
+        ("x=a+b bb b", "x=a+b b ~bb", "331 111 442 111"),
+        # a word that is only partly inside of a region is compared by its span
+        ("ab=a+b ~cd", "a ~bc ~d", "230 111 331 100"),
+    ],
+)
+def test_counts_made_by_hand(gold, predicted, expected):
+    assert unit_counts(gold, predicted) == expected
+    swapped = " ".join(f"{b}{a}{right}" for a, b, right in expected.split())
+    assert unit_counts(predicted, gold) == swapped
+
+
+def test_nothing_to_count():
+    scores = segmentation_scores([], [Sentence([])])
+    assert (scores.tokens.f1, scores.words.recall, scores.words.precision) == (0, 0, 0)
+
+
+def test_columns_are_compared_through_the_alignment():
+    gold = [sentence("I can't=ca+n't go", pos="P A N V")]
+    found = raw_text_scores(gold, [sentence("I can't go", pos="P A V")])
+    assert counts(found, "words") == counts(found, "upos") == (4, 3, 2)
+    other = sentence("I can't=CA+not go", pos="P X N V")
     found = raw_text_scores(gold, [other])
     assert counts(found, "words") == (4, 4, 3)
     assert counts(found, "upos") == (4, 4, 2)
-    # two tokens, which are the words
-    parts = [sentence("I", "ca", "n't", "go", pos="P A N V")]
-    found = raw_text_scores(gold, parts)
-    assert counts(found, "tokens") == (3, 4, 2)
-    assert counts(found, "words") == (4, 4, 4)
-    assert raw_text_scores(parts, gold)["words"].correct == 4
 
 
 def test_heads_are_compared_through_the_alignment():
     gold = [
         sentence(
-            "I",
-            ("can't", "ca", "n't"),
-            "go",
-            head="4 4 4 0",
-            deprel="nsubj aux advmod:neg root",
+            "I can't=ca+n't go", head="4 4 4 0", deprel="nsubj aux advmod:neg root"
         )
     ]
     # other numbers, the same tree
-    predicted = [sentence("I", "can't", "go", head="3 3 0", deprel="nsubj:x aux root")]
+    predicted = [sentence("I can't go", head="3 3 0", deprel="nsubj:x aux root")]
     found = raw_text_scores(gold, predicted)
     assert counts(found, "uas") == (4, 3, 2)
     assert counts(found, "las") == (4, 3, 2)  # nsubj:x is nsubj
     # a head that is aligned with nothing
-    wrong = [sentence("I", "can't", "go", head="2 0 2", deprel="nsubj root x")]
+    wrong = [sentence("I can't go", head="2 0 2", deprel="nsubj root x")]
     assert counts(raw_text_scores(gold, wrong), "uas") == (4, 3, 0)
 
 
 def test_heads_of_another_sentence():
-    gold = [sentence("a", "b", head="2 0", deprel="x root")]
+    gold = [sentence("a b", head="2 0", deprel="x root")]
     predicted = [
         sentence("a", head="0", deprel="root"),
         sentence("b", head="0", deprel="root"),
@@ -109,14 +137,14 @@ def test_heads_of_another_sentence():
 
 
 def test_a_gold_head_that_is_not_known_is_not_met():
-    gold = [sentence("a", "b", "c", head="_ _ _")]
-    predicted = [sentence("a", "bc", head="2 0")]
+    gold = [sentence("a b c", head="_ _ _")]
+    predicted = [sentence("a bc", head="2 0")]
     assert counts(raw_text_scores(gold, predicted), "uas") == (3, 2, 0)
 
 
 def test_features_and_lemmas():
-    gold = [sentence("a", "b", feats="Number=Sing|Own=X _", lemma="_ b")]
-    predicted = [sentence("a", "b", feats="Number=Sing Own=Y", lemma="A c")]
+    gold = [sentence("a b", feats="Number=Sing|Own=X _", lemma="_ b")]
+    predicted = [sentence("a b", feats="Number=Sing Own=Y", lemma="A c")]
     found = raw_text_scores(gold, predicted)
     assert counts(found, "feats") == (2, 2, 2)
     assert counts(found, "lemma") == (2, 2, 1)

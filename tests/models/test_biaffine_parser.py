@@ -6,12 +6,12 @@ import keras
 import numpy as np
 import pytest
 from cells.cases import randomize
-from conftest import WORDS_ONLY, computing_once, reloaded
+from conftest import WORDS_ONLY, computing_once, exported, reloaded
 from models.parsers import CROSSING, DEMO, DEV, EMPTY, TRAIN, equal, gold, weights
 from scipy.special import softmax
 
 import keras_tagging
-from keras_tagging import SoftTargets, Unlabelled, runtime
+from keras_tagging import SoftTargets, Unlabelled
 from keras_tagging.experiments.analysis import analyse
 
 pytestmark = pytest.mark.usefixtures("eager")  # but for the training of `learnt`
@@ -159,8 +159,7 @@ def test_a_file_of_onnx_gives_the_same(random_parser, words, tmp_path):
     heads = [np.array(s.columns["head"], int) for s in expected]
     searched = [(a != b).any() for a, b in zip(best, heads, strict=True)]
     assert 40 < sum(searched) < 200
-    random_parser.export(tmp_path / "parser.onnx", format="onnx")
-    loaded = runtime.load(tmp_path / "parser.onnx", threads=2)
+    loaded = exported(random_parser, tmp_path)
     check_same(loaded.annotate(words, probabilities=True), expected)
 
 
@@ -184,9 +183,7 @@ def test_a_file_without_tags_is_parsed(tmp_path):
     model = build(tags=None)
     model.adapt(TRAIN)
     randomize(model, 4, 0.7)
-    model.export(tmp_path / "parser.onnx", format="onnx")
-    answers = runtime.load(tmp_path / "parser.onnx").annotate(bare(DEV))
-    assert answers == model.annotate(bare(DEV))
+    assert exported(model, tmp_path).annotate(bare(DEV)) == model.annotate(bare(DEV))
 
 
 def test_a_resumed_run_ends_with_the_same_weights(tmp_path):
@@ -326,8 +323,7 @@ def test_an_ensemble_has_the_mean_probabilities(random_parser, tmp_path):
     for joined, one, two in zip(rows, first, second, strict=True):
         mean = (one["head"] + two["head"]) / 2
         np.testing.assert_allclose(joined["head"], mean, atol=1e-5)
-    ensemble.export(tmp_path / "joined.onnx")
-    given = runtime.load(tmp_path / "joined.onnx").annotate(words)
+    given = exported(ensemble, tmp_path).annotate(words)
     pairs = zip(given, ensemble.annotate(words), strict=True)
     assert all(one.columns == other.columns for one, other in pairs)
 

@@ -18,11 +18,6 @@ def model(ccg_parser):
     return ccg_parser
 
 
-@pytest.fixture(scope="module")
-def exported(ccg_file):
-    return ccg_file
-
-
 def trees(sentences):
     return [[node.category for node in s.derivation.nodes()] for s in sentences]
 
@@ -81,10 +76,10 @@ def test_any_sentence_gets_a_derivation_with_every_word(model):
     assert found[2].derivation.category == FRAGMENTS
 
 
-def test_it_is_saved_and_exported(model, exported, tmp_path):
+def test_it_is_saved_and_exported(model, ccg_file, tmp_path):
     model.save(tmp_path / "a.keras")
     again = keras_tagging.load(tmp_path / "a.keras")
-    onnx = keras_tagging.load(exported)
+    onnx = keras_tagging.load(ccg_file)
     words = [s.tokens for s in GOLD] + [["who", "knows"], [], ["the"] * 9]
     check_same_derivations(words, model, again, onnx)
     assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(FIGURES, 1.0)

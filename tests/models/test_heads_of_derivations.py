@@ -47,13 +47,6 @@ def model():
     return made
 
 
-@pytest.fixture(scope="module")
-def onnx(model, tmp_path_factory):
-    path = tmp_path_factory.mktemp("moves") / "parser.onnx"
-    model.export(path)
-    return keras_tagging.load(path)
-
-
 def test_heads_choose_and_are_part_of_the_score(model, onnx, once):
     [plain] = model.derive([WORDS], nbest=4)
     log_p = {branch(s): score for s, score in plain}

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, randomize, reloaded
+from conftest import TINY, WORDS_ONLY, exported, randomize, reloaded
 
 import keras_tagging
-from keras_tagging import Sentence, runtime
+from keras_tagging import Sentence
 from keras_tagging.data.lemmas.scripts import lemma_of, script_of
 from keras_tagging.models.tagger.figures import unknown_tags
 
@@ -140,8 +140,7 @@ def test_taggers_that_learnt_lemmas_as_they_are(model):
 
 
 def test_onnx_gives_lemmas(model, tmp_path):
-    model.export(tmp_path / "m.onnx", format="onnx")
-    loaded = runtime.load(tmp_path / "m.onnx", threads=1)
+    loaded = exported(model, tmp_path)
     assert loaded.tags == model.tags
     assert loaded.tag(GOLD) == model.tag(GOLD)
     for one, other in zip(

@@ -1,11 +1,11 @@
 """Labels that agree and lemmas that are words, by every road to a tagger's answers."""
 
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
+from conftest import TINY, WORDS_ONLY, exported, random_sentences, randomize, reloaded
 from models.columns import NAMES, columned
 
 import keras_tagging
-from keras_tagging import Sentence, runtime
+from keras_tagging import Sentence
 
 COLUMNS = (NAMES[0], NAMES[1], "lemma")
 
@@ -59,8 +59,7 @@ def test_every_road_gives_the_same(model, tmp_path):
     expected = model.tag(GIVEN)
     again = reloaded(model, tmp_path)
     assert again.rules == model.rules and again.tag(GIVEN) == expected
-    model.export(tmp_path / "model.onnx", format="onnx")
-    served = runtime.load(tmp_path / "model.onnx")
+    served = exported(model, tmp_path)
     assert served.rules == model.rules and served.tag(GIVEN) == expected
     assert list(served.annotate(GIVEN)) == list(model.annotate(GIVEN))
     # as the service asks, in one column alone too

@@ -35,13 +35,6 @@ def model():
     return made
 
 
-@pytest.fixture(scope="module")
-def onnx(model, tmp_path_factory):
-    path = tmp_path_factory.mktemp("moves") / "parser.onnx"
-    model.export(path)
-    return keras_tagging.load(path)
-
-
 def test_it_learns_by_heart(model):
     found = model.derive([s.tokens for s in GOLD])
     assert trees(found) == trees(GOLD)

@@ -9,7 +9,7 @@ from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, randomi
 from onnxruntime import InferenceSession
 
 import keras_tagging
-from keras_tagging import Sentence, runtime
+from keras_tagging import Sentence
 from keras_tagging.architectures import ARCHITECTURES
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.runtime.session import session_options
@@ -65,11 +65,6 @@ def tagger(name, train, tables=WORDS_ONLY, **options):
     model = keras_tagging.build(name, **given)
     model.adapt(train)
     return randomize(model)
-
-
-def exported(model, folder):
-    model.export(folder / "model.onnx", format="onnx")
-    return runtime.load(folder / "model.onnx")
 
 
 def session_of(xp):

@@ -1,8 +1,8 @@
 """Every tagger as an ONNX file: the tags and probabilities of `tag` and `predict`."""
 
 import pytest
-from conftest import WORDS_ONLY, random_sentences
-from onnx_files.odd import assert_same, exported, request, sentences, tagger
+from conftest import WORDS_ONLY, exported, random_sentences
+from onnx_files.odd import assert_same, request, sentences, tagger
 from selection import slow_but
 
 from keras_tagging import Sentence

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
-from onnx_files.odd import exported
+from conftest import TINY, WORDS_ONLY, exported, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Ensemble, Sentence

@@ -35,10 +35,8 @@ def model(train_sentences):
 
 
 @pytest.fixture(scope="module")
-def path(model, tmp_path_factory):
-    path = tmp_path_factory.mktemp("runtime") / "tagger.onnx"
-    model.export(path, format="onnx")
-    return path
+def path(onnx_file):
+    return onnx_file
 
 
 # What it gives

@@ -13,7 +13,7 @@ from keras_tagging.utils import limits
 pytestmark = pytest.mark.one_backend
 
 
-def request(*parts):
+def request(*parts, kind="application/json"):
     """A request whose body comes in parts; `left` are those that nobody has read."""
     left = [
         {"type": "http.request", "body": part, "more_body": i < len(parts)}
@@ -23,7 +23,8 @@ def request(*parts):
     async def receive():
         return left.pop(0)
 
-    found = Request({"type": "http", "headers": []}, receive)
+    headers = [(b"content-type", kind.encode())]
+    found = Request({"type": "http", "headers": headers}, receive)
     found.left = left
     return found
 
@@ -37,6 +38,18 @@ async def refused(bodies, *parts):
     with pytest.raises(Problem) as caught:
         await read(bodies, *parts)
     return caught.value.status_code
+
+
+def test_kinds_of_bodies():
+    async def enter(kind):
+        async with Bodies(9).read(request(b"{}", kind=kind)) as body:
+            return body
+
+    for kind in ("json; charset=utf-8", "octet-stream", "x-www-form-urlencoded"):
+        assert asyncio.run(enter(f"Application/{kind}")) == b"{}"
+    for kind in ("text/plain;charset=UTF-8", "multipart/form-data; boundary=x"):
+        with pytest.raises(Problem, match="415: .* is not read: send application/json"):
+            asyncio.run(enter(kind))
 
 
 @pytest.mark.parametrize("tokens, most", [(0, 8), (1, 8), (5, 10)])

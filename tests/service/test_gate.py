@@ -101,17 +101,12 @@ TAGS = {"origin": "https://tags.org"}
         (TAGS, ["https://tags.org"], 200),
         (TAGS, ["http://tags.org"], 403),
         (TAGS, ["*"], 200),
-        ({"content-type": "Application/JSON; charset=utf-8"}, [], 200),
-        ({"content-type": "application/octet-stream"}, [], 200),
-        ({"content-type": "application/x-www-form-urlencoded"}, [], 200),  # curl's
-        ({"content-type": "text/plain;charset=UTF-8"}, [], 415),
-        ({"content-type": "multipart/form-data; boundary=x"}, [], 415),
     ],
 )
-def test_pages_from_elsewhere_and_kinds_of_bodies(headers, allowed, status):
+def test_pages_from_elsewhere(headers, allowed, status):
     found, told = asked(headers, allowed=allowed)
-    remedies = {403: "start it with --cors-origin and that", 415: "application/json"}
-    assert found == status and remedies.get(status, "") in (told or "")
+    assert found == status
+    assert ("start it with --cors-origin and that" in str(told)) == (status == 403)
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 """`/openapi.json`: sound, and true of all answers."""
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 from derivations import GOLD
@@ -54,6 +57,7 @@ def test_it_is_sound(written, whole):
 
     assert written == whole.get("/openapi.json").json()
     assert written["openapi"].startswith("3.1") and written["info"]["version"]
+    assert "null" not in json.dumps(written)
     names = []
     for path, item in written["paths"].items():
         [(method, operation)] = item.items()
@@ -91,6 +95,24 @@ def test_answers_are_as_it_says(whole, written, check, operation):
         kind = found.headers["content-type"].partition(";")[0]
         schema = entry["responses"]["200"]["content"][kind]["schema"]
         check(schema, found.json() if kind.endswith("json") else found.text)
+
+
+@pytest.mark.slow
+def test_schemathesis(whole, tmp_path):
+    """Whether sentences have the columns of a model, and tensors fit, it cannot say."""
+    pytest.importorskip("schemathesis")
+    (tmp_path / "schemathesis.toml").write_text(
+        "[checks]\n"
+        "negative_data_rejection.expected-statuses = [400, 404, 405, 413, 415]\n"
+        "positive_data_acceptance.enabled = false\n"
+        "positive_data_acceptance.expected-statuses = [200, 404, 413]\n"
+        '[[operations]]\ninclude-path = "/annotate"\n'
+        "checks.positive_data_acceptance.enabled = true\n"
+    )
+    command = [sys.executable, "-m", "schemathesis.cli", "run", "--seed=1"]
+    command += [f"{whole.url}/openapi.json", "--max-examples=50"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_derivations_are_as_it_says(check):

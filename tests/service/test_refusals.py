@@ -42,7 +42,8 @@ REFUSED = [
     (INFER, infer(tensor(), tensor()), 400, "the same name"),
     (INFER, infer(tensor("x")), 400, "tagger reads tokens, and the request has"),
     (INFER, infer(tensor(shape=[2, 3])), 400, "are not of the shape [2, 3]"),
-    (INFER, infer(tensor(data=[], shape=[2**30, 0])), 400, "are not of the shape"),
+    (INFER, infer(tensor(shape=[2**30, 1])), 400, "are not of the shape"),
+    (INFER, infer(tensor(shape=[2, 0])), 400, "shape.1: Input should be greater"),
     (INFER, infer(tensor(shape=[9] * 10**5)), 413, "at most 2 items"),
     (INFER, infer(tensor(data=[1])), 400, "must be BYTES"),
     (INFER, infer(tensor(data=[["a"], ["b", "c"]], shape=[2, 2])), 400, "of the shape"),
@@ -69,7 +70,7 @@ REFUSED_TEXTS = [
     (ANNOTATE, {"texts": ["a"] * 1001}, 413, "1,001 texts"),
     (ANNOTATE, {"texts": ["a" * 50] * 3}, 413, "150 characters"),
     (ANNOTATE, {"sentences": [["a"] * 21]}, 413, "21 tokens, padding included"),
-    (ANNOTATE, {"sentences": [["a", ""]]}, 400, "a word is empty: leave it out"),
+    (ANNOTATE, {"sentences": [["a", ""]]}, 400, "0.1: String should have at least 1"),
     (ANNOTATE, {"sentences": ["a"], "input": "lines"}, 400, "not of sentences"),
     (ANNOTATE, {"model": "tagger", "text": "a"}, 400, "tagger: /tag"),
     (TEXTS, infer(tensor("x", shape=[1])), 400, "whole reads one input, text"),
@@ -126,8 +127,13 @@ def test_a_page_from_elsewhere(service):
 
 def test_other_addresses_and_methods(service):
     assert service.get("/nothing").status_code == 404
-    found = service.get(TAG)
-    assert (found.status_code, found.headers["Allow"]) == (405, "POST")
+    for path in ("/models", "/v2/models/tagger", "/static/page.css", TAG, INFER):
+        allowed = {"POST"} if path in (TAG, INFER) else {"GET", "HEAD"}
+        for method in {"GET", "POST", "PUT", "DELETE", "OPTIONS", "ANY"} - allowed:
+            plain = {"Content-Type": "text/plain"}
+            found = service.http.request(method, service.url + path, headers=plain)
+            told = {*found.headers["Allow"].split(", ")}
+            assert (found.status_code, told) == (405, allowed)
     # a redirection would be to http, which a proxy with TLS hides
     found = service.post("/tag/", {"sentences": ["a"]}, allow_redirects=False)
     assert found.status_code == 404

@@ -28,6 +28,8 @@ def test_names(tmp_path, monkeypatch):
     }
     with pytest.raises(ValueError, match="would both be called tagger: give one of"):
         server.named([str(given[0]), f"tagger={tmp_path}/model.keras"])
+    with pytest.raises(ValueError, match="not to be called stats: give NAME=PATH"):
+        server.named([f"stats={given[0]}"])
     monkeypatch.setattr(server, "find_model", lambda path, to_run: folder)
     assert server.named(["en"]) == {"en": folder}
 

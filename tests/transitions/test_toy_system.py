@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 import tensorflow as tf
+from conftest import exported
 from layers.scorers import random_tree as projective_tree
 from transitions.arc_hybrid import ARC_HYBRID
 from transitions.crossing import LEARNING, random_sentences
 
 import keras_tagging
-from keras_tagging import Sentence, runtime
+from keras_tagging import Sentence
 from keras_tagging.transitions import Action, Outputs, register, system
 
 SENTENCES = random_sentences(
@@ -37,8 +38,7 @@ def test_the_page_is_enough(tmp_path, monkeypatch):
     again = keras_tagging.load(tmp_path / "toy.keras")
     assert again.parse(words) == expected
     assert again.scorer.system.name == again.settings["system"] == "arc-hybrid"
-    model.export(tmp_path / "toy.onnx", format="onnx")
-    assert runtime.load(tmp_path / "toy.onnx").parse(words) == expected
+    assert exported(model, tmp_path).parse(words) == expected
     model.export(tmp_path / "served")
     serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
     for sentence in expected:
