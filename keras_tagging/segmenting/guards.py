@@ -38,8 +38,13 @@ def _guard(pattern: str, reason: str) -> Guard:
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 PICTURES = _guard(**_TABLE["pictures"])
-_NUMBERED = {*_TABLE["numbered"]["words"].split()}
 _WORD = re.compile(r"[^\W\d_]+$")
+#: the kinds of characters before which a full stop behind a word ends no sentence
+SHORTENED: dict[str, set[str]] = {}
+for _row in _TABLE["shortened"]:
+    for _word in _row["words"].split():
+        SHORTENED.setdefault(_word, set()).update(_row["before"].split())
+_LONGEST = max(map(len, SHORTENED))
 _GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
 _PICTURES = re.compile(PICTURES.pattern)
 
@@ -56,6 +61,11 @@ _SMALL, _LARGE, _LETTER, _DIGIT = (
 #: a line that ends in one of these goes on, and so does one before a quoted one
 _JOINTS = np.array([ord(mark) for mark in ",;-–—(&"], "uint32")
 
+
+#: characters of lines that are units of their own
+SHORT = 25
+#: behind these a quoted sentence may end
+_ENDS = np.array([ord(mark) for mark in ".!?:…"], "uint32")
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
@@ -85,10 +95,11 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
 
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
-    of a quoted line, at the beginning of its line, or behind "no." before a number. One
-    ends before the line of an `ITEM`, where quoted lines begin or end, and at a `LINE`
-    before anything but a small letter. A full stop between a letter and a blank before
-    a word or number is one of an abbreviation, or ends a sentence.
+    of a quoted line, at the beginning of its line, or behind what is `SHORTENED`. One
+    ends before the line of an `ITEM`, where quoted lines begin or end, between lines of
+    less than `SHORT` characters, and at a `LINE` before anything but a small letter. A
+    full stop between a letter and a blank before a word or number is one of an
+    abbreviation, or ends a sentence.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.
@@ -100,14 +111,20 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     within[:-1] = _SMALL[latin[1:]] & ~white[:-1]
     within &= ~np.isin(codes, _CALLS)
     shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
-    for place in np.flatnonzero(shortened[:-3] & _DIGIT[latin[3:]]).tolist():
-        word = _WORD.search(text_of_codes(codes[max(0, place - 6) : place + 1]))
-        within[place + 1] = word is not None and word[0].lower() in _NUMBERED
+    for place in np.flatnonzero(shortened).tolist():
+        word = text_of_codes(codes[max(0, place - _LONGEST) : place + 1]).lower()
+        if kinds := SHORTENED.get(_WORD.search(word)[0]):
+            within[place + 1] = _kind(chr(codes[place + 3])) in kinds
     shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
     ends_line = 1 + np.flatnonzero(codes[1:-1] == LINE)
     after = latin[ends_line + 1]
-    goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after]) | (after == ord(">"))
-    goes_on |= np.isin(codes[ends_line - 1], _JOINTS)
+    goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after])
+    breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
+    edges = np.concatenate([[-1], breaks, [len(codes)]])
+    sizes = np.diff(edges) - 1  # of lines
+    line = np.searchsorted(breaks, ends_line)
+    goes_on &= np.maximum(sizes[line], sizes[line + 1]) >= SHORT
+    goes_on |= np.isin(codes[ends_line - 1], _JOINTS) | (after == ord(">"))
     stops[ends_line[~goes_on] - 1] = True
     for begin, stop in _stretches(white, np.isin(codes, _SIGNS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
@@ -117,9 +134,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
-    lines = 1 + np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     before = None  # how often the line before is quoted
-    for place in [*[0] * is_first, *lines.tolist()]:
+    for place in [*[0] * is_first, *(breaks + 1).tolist()]:
         text = text_of_codes(codes[place : place + MARK_SIZE])
         if (mark := MARK.match(text)) and text[mark.end() :][:1] in (" ", ""):
             within[place : place + mark.end()] = True
@@ -128,8 +144,19 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
             quoted = -1  # which separates paragraphs
         if place > 1 and (ITEM.match(text) or before not in (None, quoted)):
             stops[place - 2] = True
+        elif quoted > 0 and text[mark.end() + 1 :][:1].islower():
+            within[place - 2] |= codes[place - 2] not in _ENDS
         before = quoted
     return Guarded(inside, ends, within, stops, shortened)
+
+
+def _kind(character: str) -> str:
+    """The kind of a character behind an abbreviation."""
+    if character.isdigit():
+        return "digit"
+    if character.isalpha():
+        return "large" if character.isupper() else "small"
+    return "quote" if character in "\"'“”‘’«»([" else "sign"
 
 
 def _stretches(white, signs, alone=False):

@@ -26,7 +26,8 @@ class MultiwordSplitter:
 
     A rule is one that different tokens of training follow. Of the rules for ends, and
     of those for beginnings, the longest is taken; of the two the one that more tokens
-    follow. A token that no rule fits is one word.
+    follow. A token that no rule fits is one word. There is none for an end that more
+    tokens have with an apostrophe: *thats* is misspelt, and *cats* no *cat's*.
 
     Case: if the words of a token, end to end, are the token itself, the words are cut
     out of it as it is written (*DON'T* is *DO* and *N'T*). Otherwise (*du* is *de* and
@@ -70,6 +71,9 @@ class MultiwordSplitter:
                 rest = (*words[:-1], words[-1][:-size])
                 prefixes[token[:-size], rest].add(token)
         self.suffixes, self.prefixes = best_rules(suffixes), best_rules(prefixes)
+        for affix in [*self.suffixes]:
+            if self.suffixes.get(f"'{affix}", (0,)) > self.suffixes[affix]:
+                del self.suffixes[affix]
         affixes = [*self.suffixes, *self.prefixes]
         self.longest = max(map(len, affixes), default=0)
 

@@ -20,7 +20,7 @@ _IS_WHITE[WHITE] = True
 _CODES = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 #: an end of a line, as Unicode has it
-BREAK = re.compile("[\r\n\x85\u2028\u2029]")
+BREAK = re.compile("[\r\n\f\x85\u2028\u2029]")
 #: what marks the item of a list, a quoted line, or one of a chat at its beginning
 MARK = re.compile(
     r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)]|"
@@ -38,9 +38,9 @@ NARROW, WIDE = 40, 100
 class Symbols:
     """A stretch of text: its characters, with each run of white space as one symbol.
 
-    A run with a blank line, that is two ends of lines, is `PARAGRAPH`. With one end it
-    is `LINE` or `WRAP`, see `_line_symbols`, and without any `BLANK`. So indentation is
-    not read.
+    A run with a blank line, that is two ends of lines, is `PARAGRAPH`, and so is one at
+    the end of the document. With one end it is `LINE` or `WRAP`, see `_line_symbols`,
+    and without any `BLANK`. So indentation is not read.
 
     Args:
         codes: `(symbols,)` uint32, the code point of each.
@@ -92,7 +92,7 @@ def symbols_of(
             document begins and ends. `REACH` characters tell all that there is to know.
     """
     codes = codes_of(text)
-    if text.isascii() and text.isprintable() and "  " not in text:
+    if text.isascii() and text.isprintable() and "  " not in text and text[-1:] != " ":
         # each of its characters is a symbol, as it is
         return Symbols(codes, np.arange(start, start + len(codes)), start + len(codes))
     first = len(before or "")
@@ -111,6 +111,8 @@ def symbols_of(
         ends = np.add.reduceat(_line_ends(codes), places)
         sizes = np.diff(places, append=len(codes))
         is_paragraph = (ends >= breaks) | (sizes > limits.WHITE_CHARACTERS)
+        if after is None:  # the end of the document
+            is_paragraph[-1] = True
         symbols[blanks & is_paragraph] = PARAGRAPH
         runs = np.flatnonzero(blanks & ((ends > 0) | is_paragraph))
         if (symbols[runs] == BLANK).any():
@@ -200,8 +202,8 @@ def _line_ends(codes: np.ndarray) -> np.ndarray:
     feeds = codes == ord("\n")
     returns = codes == ord("\r")
     returns[:-1] &= ~feeds[1:]
-    # of Unicode: the separators of lines and of paragraphs
-    others = (codes == 0x85) | (codes == 0x2028)
+    # form feeds; of Unicode the separators of lines and of paragraphs
+    others = (codes == 0x0C) | (codes == 0x85) | (codes == 0x2028)
     return feeds + returns + others + 2 * (codes == 0x2029).astype(int)
 
 

@@ -26,9 +26,21 @@ from keras_tagging.segmenting.symbols import (
 )
 from keras_tagging.utils import limits
 
-BREAKS = re.compile("\r\n|\n|\r|\x85|\u2028|\u2029")
+BREAKS = re.compile("\r\n|\n|\r|\f|\x85|\u2028|\u2029")
 ODD = ["a", "é", "\U0001f600", "\ud800", "\u200b", "\u0301", "\x00", "\x1c", "\ufeff"]
-SPACES = [" ", "\n", "\r", "\r\n", "\t", "\u00a0", "\u3000", "\x85", "\u2028", "\u2029"]
+SPACES = [
+    " ",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    "\f",
+    "\u00a0",
+    "\u3000",
+    "\x85",
+    "\u2028",
+    "\u2029",
+]
 
 
 def reference(text, start=0):
@@ -40,6 +52,7 @@ def reference(text, start=0):
             breaks = BREAKS.findall(symbol)
             ends = len(breaks) + breaks.count("\u2029")
             is_paragraph = ends >= 2 or len(symbol) > limits.WHITE_CHARACTERS
+            is_paragraph |= run.end() == len(text)
             symbol = "\n" if is_paragraph else "line" if ends else " "
             line_ends += [(*run.span(), symbol)] * (symbol != " ")
         found.append((symbol, start + run.start()))
