@@ -65,7 +65,7 @@ _JOINTS = np.array([ord(mark) for mark in ",;-–—(&"], "uint32")
 #: characters of lines that are units of their own
 SHORT = 25
 #: behind these a quoted sentence may end
-_ENDS = np.array([ord(mark) for mark in ".!?:…"], "uint32")
+_ENDS = np.array([ord(mark) for mark in ".,!?:…"], "uint32")
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")

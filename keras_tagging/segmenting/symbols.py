@@ -21,17 +21,22 @@ _CODES = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 #: an end of a line, as Unicode has it
 BREAK = re.compile("[\r\n\f\x85\u2028\u2029]")
-#: what marks the item of a list, a quoted line, or one of a chat at its beginning
+#: what marks the item of a list, a quoted line, one of a chat or of the head of a mail
+#: at its beginning
 MARK = re.compile(
     r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)]|"
-    r"\[[0-9]{1,2}(?::[0-9]{2}){1,2}\])(?=\s)|>(?: ?>)*"
+    r"\[[0-9]{1,2}(?::[0-9]{2}){1,2}\]|[^\W\d_]{1,12}:)(?=\s)|>(?: ?>)*"
 )
 #: characters of a line that are looked at for one
-MARK_SIZE = 11
+MARK_SIZE = 14
 #: characters around the end of a line that are looked at, and lines
 REACH, NEAR = 600, 5
+#: a line may be shorter by such a part than the longest one, as people wrap
+SLACK = 8
 #: characters of lines that may be full
 NARROW, WIDE = 40, 100
+#: of lines that are full though capitals follow them
+USUAL = 55
 
 
 @dataclass(frozen=True)
@@ -129,12 +134,12 @@ def symbols_of(
 def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.ndarray:
     """Whether the end of each line is one of wrapped text.
 
-    A line is full if the first word of the next one would have made it longer than the
-    longest line around it in its paragraph. Its end is `WRAP` if all ends there are of
-    full lines, or half of them and a small letter follows a third of these: as in text
-    that an editor or a mail program wrapped, and not in a chat, where lines begin with
-    names or clocks. It is `LINE` in a paragraph with lines longer than `WIDE`, or none
-    of `NARROW`, and before a `MARK`.
+    A line is full if the first word of the next one would have made it about as long as
+    the longest line around it in its paragraph. Its end is `WRAP` if all ends there are
+    of full lines and one has `USUAL` characters, or half of them and a small letter
+    follows a third of these: as in text that an editor or a mail program wrapped, and
+    not in a chat, where lines begin with names or clocks. It is `LINE` in a paragraph
+    with lines longer than `WIDE`, or none of `NARROW`, and before a `MARK`.
 
     Args:
         whole: the text.
@@ -183,14 +188,15 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
         real &= np.append(is_line, False)[line]
         following = np.minimum(line + 1, len(runs))
         word = np.where(words[following] <= reach, firsts[following], never)
-        full = real & (lengths[line] + 1 + word > widest)
+        full = real & (lengths[line] + 1 + word > widest - widest // SLACK)
         full_around += full
         small_around += full & small[following]
         around += real
         if not shift:
             is_full = full
     wrapped = is_full & (2 * full_around >= around)
-    wrapped &= (3 * small_around >= full_around) | (full_around == around)
+    all_full = (full_around == around) & (widest >= USUAL)
+    wrapped &= (3 * small_around >= full_around) | all_full
     wrapped &= (widest >= NARROW) & (widest <= WIDE)
     for run in np.flatnonzero(wrapped).tolist():
         wrapped[run] = MARK.match(whole, int(stops[run])) is None

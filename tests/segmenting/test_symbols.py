@@ -86,7 +86,7 @@ def line_symbol(text, place, line_ends):
         begin = edges[i + 1][1]
         word = re.match(r"\S*", text[begin:])[0]
         size = len(word) if begin + len(word) <= high else 1_000_000
-        return len(lines[i]) + 1 + size > widest
+        return len(lines[i]) + 1 + size > widest - widest // 8
 
     ends = [
         i for i in range(number - 5, number + 6) if is_near(i) and i < len(line_ends)
@@ -102,7 +102,8 @@ def line_symbol(text, place, line_ends):
     )
     marked = MARK.match(text, edges[number + 1][1])
     mine = mine and sum(around) * 2 >= len(around)
-    mine = mine and (all(around) or small * 3 >= sum(around))
+    is_usual = all(around) and widest >= symbols_module.USUAL
+    mine = mine and (is_usual or small * 3 >= sum(around))
     return "\v" if mine and not marked else "\r"
 
 
