@@ -70,17 +70,14 @@ def vector_table(vectors):
         For each row the words that have it, with tabs between them; and `(rows, dim)`
         float32: padding, unknown, the vectors.
     """
-    words: dict[bytes, list[str]] = {}
-    firsts = []
-    for place, word in enumerate(map(to_nfc, vectors.words)):
-        row = vectors.matrix[place].tobytes()
-        if row not in words:
-            words[row] = []
-            firsts.append(place)
-        words[row].append(word)
+    rows: dict[bytes, list[int]] = {}
+    for place, row in enumerate(vectors.matrix):
+        rows.setdefault(row.tobytes(), []).append(place)
     first = np.stack([np.zeros_like(vectors.matrix[0]), vectors.unknown()])
-    table = np.concatenate([first, vectors.matrix[firsts]])
-    return ["\t".join(of_row) for of_row in words.values()], table
+    kept = vectors.matrix[[places[0] for places in rows.values()]]
+    words = [*map(to_nfc, vectors.words)]
+    entries = ["\t".join(words[i] for i in places) for places in rows.values()]
+    return entries, np.concatenate([first, kept])
 
 
 def joined_words(features, words):

@@ -1,7 +1,6 @@
 """Smaller tables of pretrained vectors in a trained model."""
 
 from collections.abc import Collection
-from itertools import chain
 
 import numpy as np
 from keras import ops
@@ -142,14 +141,9 @@ def _rows(model, name: str, words, keep) -> np.ndarray:
         stay |= words | set(model.features.normal_forms(sorted(words)))
     else:
         stay |= words
-    rows = enumerate(_words_of_rows(listed))
+    rows = enumerate(entry.split("\t") for entry in listed)
     rows = [i for i, words in rows if i < first or not stay.isdisjoint(words)]
     return np.array(rows, int)
-
-
-def _words_of_rows(entries):
-    """The words of each row: see `encoding.vocabulary`."""
-    return (entry.split("\t") for entry in entries)
 
 
 def _needed(model, name: str, keep) -> set[str]:
@@ -160,7 +154,7 @@ def _needed(model, name: str, keep) -> set[str]:
     """
     if keep is None:
         return set()
-    listed = [*chain(*_words_of_rows(model.vocabularies[name]))]
+    listed = [word for x in model.vocabularies[name] for word in x.split("\t")]
     entries, cascade = set(listed), model.features.lookup == "cascade"
     trained = set(model.vocabularies.get("word", ())[: model.training_words])
     needed = trained & entries

@@ -71,7 +71,9 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
     """
     model = _checked(path, content, partial(model_of, threads=threads))
     if reads := getattr(model, "words_read", None):
-        model.words = words or read_words(path.parent, reads["files"])
+        # a part of another model has the words of that
+        is_same = words is not None and words.files == reads["files"]
+        model.words = words if is_same else read_words(path.parent, reads["files"])
         model.words.check(reads, model.session)
     return model
 
@@ -165,11 +167,7 @@ def read_parts(folder: Path, content: dict, kind=TextPipeline, threads=None):
     """The pipeline of a folder of ONNX files: see `read_pipeline`."""
     files = content.get("words")
     words = read_words(folder, files) if files else None
-
-    def load(path, data):  # a part of another model has the words of that
-        own = words if path.parent == folder else None
-        return read(path, data, threads=threads, words=own)
-
+    load = partial(read, threads=threads, words=words)
     return read_pipeline(folder, content, load, kind)
 
 

@@ -40,10 +40,9 @@ GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 PICTURES = _guard(**_TABLE["pictures"])
 _WORD = re.compile(r"[^\W\d_]+$")
 #: the kinds of characters before which a full stop behind a word ends no sentence
-SHORTENED: dict[str, set[str]] = {}
-for _row in _TABLE["shortened"]:
-    for _word in _row["words"].split():
-        SHORTENED.setdefault(_word, set()).update(_row["before"].split())
+SHORTENED = {
+    word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
+}
 _LONGEST = max(map(len, SHORTENED))
 _GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
 _PICTURES = re.compile(PICTURES.pattern)
@@ -60,12 +59,8 @@ _SMALL, _LARGE, _LETTER, _DIGIT = (
 )
 #: a line that ends in one of these goes on, and so does one before a quoted one
 _JOINTS = np.array([ord(mark) for mark in ",;-–—(&"], "uint32")
-
-
 #: characters of lines that are units of their own
 SHORT = 25
-#: behind these a quoted sentence may end
-_ENDS = np.array([ord(mark) for mark in ".,!?:…"], "uint32")
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
@@ -113,8 +108,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
     for place in np.flatnonzero(shortened).tolist():
         word = text_of_codes(codes[max(0, place - _LONGEST) : place + 1]).lower()
-        if kinds := SHORTENED.get(_WORD.search(word)[0]):
-            within[place + 1] = _kind(chr(codes[place + 3])) in kinds
+        before = SHORTENED.get(_WORD.search(word)[0], "")
+        within[place + 1] |= _kind(chr(codes[place + 3])) in before
     shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
     ends_line = 1 + np.flatnonzero(codes[1:-1] == LINE)
     after = latin[ends_line + 1]
@@ -145,7 +140,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if place > 1 and (ITEM.match(text) or before not in (None, quoted)):
             stops[place - 2] = True
         elif quoted > 0 and text[mark.end() + 1 :][:1].islower():
-            within[place - 2] |= codes[place - 2] not in _ENDS
+            within[place - 2] |= chr(codes[place - 2]) not in ".,!?:…"
         before = quoted
     return Guarded(inside, ends, within, stops, shortened)
 

@@ -287,8 +287,7 @@ def best_labels(
         best[places] = np.take(allowed, scores[places][:, allowed].argmax(-1))
     within = following != PARAGRAPH if paragraphs else known.within & ~is_end
     best[within] = WITHIN[best[within]]
-    goes_on = ~np.isin(best[1:], SENTENCE_ENDS)
-    best[:-1][known.shortened[:-1] & goes_on] = INSIDE
+    best[:-1][known.shortened[:-1] & ~np.isin(best[1:], SENTENCE_ENDS)] = INSIDE
     best[are_white(codes)] = INSIDE
     return best
 

@@ -33,10 +33,8 @@ MARK_SIZE = 14
 REACH, NEAR = 600, 5
 #: a line may be shorter by such a part than the longest one, as people wrap
 SLACK = 8
-#: characters of lines that may be full
-NARROW, WIDE = 40, 100
-#: of lines that are full though capitals follow them
-USUAL = 55
+#: characters of lines that may be full: at least, if capitals follow them, and at most
+NARROW, USUAL, WIDE = 40, 55, 100
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,7 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
     for shift in range(-NEAR, NEAR + 2):
         line, real = near(shift)
         widest = np.maximum(widest, np.where(real, lengths[line], 0))
-    heads = [whole[begin : begin + 1] for begin in begins.tolist()]
+    heads = (whole[begin : begin + 1] for begin in begins.tolist())
     small = np.array([head.isalpha() and not head.isupper() for head in heads])
     full_around, around, small_around = np.zeros((3, len(runs)), int)
     for shift in range(-NEAR, NEAR + 1):
