@@ -68,6 +68,12 @@ class Plot(Drawing):
             f'L{x:g},{y + 6:g} Z" fill="none" stroke="{colour}" stroke-width="2"/>'
         )
 
+    def circle(self, x, y):
+        self.parts.append(
+            f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="none" stroke="{SKIP}" '
+            'stroke-width="2"/>'
+        )
+
     def key(self, *entries):
         """What the marks mean, in a line above the plot."""
         for x, mark, text in entries:
@@ -79,12 +85,13 @@ def raw_text() -> Drawing:
     figures = json.loads(CARD.read_text(encoding="utf-8"))["figures"]["test"]
     with open(RESULTS / "raw-text-peers.csv", newline="", encoding="utf-8") as file:
         peers = list(csv.DictReader(file))
-    title = "From raw text to trees: en beside UDPipe 1 and Stanza 1.0"
+    title = "From raw text to trees: en beside UDPipe and Stanza"
     plot = Plot(title, len(figures), 78, 100, range(80, 101, 5), "F1 on test, per cent")
     plot.key(
-        (200, plot.dot, "en 0.6"),
-        (390, plot.square, "UDPipe 1"),
-        (500, plot.diamond, "Stanza 1.0, with vectors"),
+        (40, plot.dot, "en 0.6"),
+        (130, plot.square, "UDPipe 1"),
+        (240, plot.diamond, "Stanza 1.5.1, UD 2.12"),
+        (430, plot.circle, "UDPipe 2, a transformer, UD 2.17"),
     )
     for row, (name, figure) in enumerate(figures.items()):
         y = 62 + LINE * row
@@ -92,7 +99,8 @@ def raw_text() -> Drawing:
         long = name in ("tokens", "sentences", "words")
         plot.text(plot.left - 20, y, name if long else name.upper(), anchor="end")
         plot.line((plot.left, y), (plot.right, y), width=0.5)
-        marks = {"UDPipe 1": plot.square, "Stanza 1.0": plot.diamond}
+        marks = {"UDPipe 1": plot.square, "Stanza 1.5.1": plot.diamond}
+        marks["UDPipe 2"] = plot.circle
         for peer in peers:
             if peer["figure"] == name:
                 marks[peer["system"]](plot.place(float(peer["f1"])), y)
