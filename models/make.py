@@ -9,6 +9,7 @@
     python models/make.py en      # the model that is there, with rules learnt anew
     python models/make.py en --segmenter runs/segmenter.keras    # of segmenter.py
     python models/make.py en-ccg --onnx    # its ONNX files alone, of the model there
+    python models/make.py en --card        # its cards alone, with the figures there
     python models/make.py en runs/en-1 --words 50000    # with fewer vectors
 
 The first run is the model; the others, of other seeds, are for the spread of the
@@ -22,7 +23,9 @@ of such a run are those of gold words, which these parts annotate. The weights a
 stored in half precision, and the figures that the development sentences have with them
 are printed beside those of the run. With `--words N` the models keep the first N words
 of their pretrained vectors and those of the training sentences, and the figures are
-computed anew. The same model is stored as ONNX files, for those who only run it.
+computed anew. The same model is stored as ONNX files, for those who only run it. The
+cards are `card.json` and `README.md` in the package, the latter with the metadata that
+hubs read, and `README.rst`.
 """
 
 import argparse
@@ -94,6 +97,92 @@ A model of keras_tagging, to be loaded by its name. From a clone of its reposito
 
 {table}
 """
+
+
+HUB = """\
+---
+language: {code}
+license: {spdx}
+library_name: keras_tagging
+pipeline_tag: token-classification
+model-index: {index}
+---
+
+# {title}: {summary}
+
+{description}
+
+    pip install . ./models/{name}    # in a clone of keras_tagging
+    keras-tagging annotate {name} FILE
+
+* Licence: {licence}
+* Corpus: {corpus}
+* Please cite: {citation}
+* Limits: {limits}
+"""
+#: what hubs call the licences
+SPDX = {"CC BY-SA 4.0": "cc-by-sa-4.0", "LGPL-LR": "lgpl-lr"}
+
+
+def hub_card(name: str, card: dict) -> str:
+    """The text of a card for hubs, whose metadata is JSON in the place of YAML.
+
+    Args:
+        name: of the model.
+        card: the content of `card.json`.
+    """
+    task = {"type": "token-classification", "name": card["summary"]}
+    results = [
+        {
+            "task": task,
+            "dataset": {
+                "type": card["treebank"],
+                "name": card["corpus"].split(" (")[0],
+            },
+            "metrics": [
+                {"type": key, "name": FIGURES[key], "value": float(value.split()[0])}
+                for key, value in card["figures"]["test"].items()
+            ],
+        }
+    ]
+    index = json.dumps([{"name": name, "results": results}], ensure_ascii=False)
+    code = card["language"].partition("(")[2].rstrip(")")
+    spdx = SPDX[card["licence"].partition(",")[0]]
+    return HUB.format(name=name, index=index, code=code, spdx=spdx, **card)
+
+
+def write_cards(root: Path, card: dict, example: str, gold_words: bool) -> None:
+    """Write the cards of a model: `card.json`, `README.md` and `README.rst`.
+
+    Args:
+        root: the folder of its distribution.
+        card: the content of `card.json`.
+        example: a sentence.
+        gold_words: whether its figures are those of gold words.
+    """
+    package, seeds = root / card["package"], card["seeds"]
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    (package / "card.json").write_text(text, encoding="utf-8")
+    hub = hub_card(root.name, card)
+    (package / "README.md").write_text(hub, encoding="utf-8")
+    command = card["command"]
+    if "--seed" not in command:
+        command += " --seed SEED"
+    several = "mean and standard deviation over the seeds"
+    readme = CARD.format(
+        line="=" * len(card["title"]),
+        name=root.name,
+        example=example,
+        figures_are=GOLD_WORDS if gold_words else RAW_TEXT,
+        spread=several if "," in seeds else "one seed",
+        table=table_of(card["figures"]),
+        **{
+            **card,
+            "command": command,
+            "seeds": seeds if "," in seeds else f"seed {seeds}",
+        },
+    )
+    (root / "README.rst").write_text(readme, encoding="utf-8")
 
 
 def spread(values: list[float]) -> str:
@@ -296,12 +385,18 @@ def main():
         help="of the pretrained vectors to keep, the first N beside training's",
     )
     parser.add_argument("--segmenter", type=Path, help="in the place of the model's")
+    parser.add_argument("--card", action="store_true", help="only the cards anew")
     parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
     args = parser.parse_args()
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
     package, parts = root / about["package"], about.get("parts", {})
     example = about.pop("example", "Don't panic!")
+    if args.card:
+        before = json.loads((package / "card.json").read_text(encoding="utf-8"))
+        kept = {key: before[key] for key in ("seeds", "figures")}
+        write_cards(root, about | kept, example, bool(parts))
+        return
     if args.onnx:
         write_onnx(keras_tagging.load(package / "model"), package, parts)
         return
@@ -346,23 +441,7 @@ def main():
     figures = figures_of(runs)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds
     card = {**about, "seeds": seeds, "figures": figures}
-    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    (package / "card.json").write_text(text, encoding="utf-8")
-    command = about["command"]
-    if "--seed" not in command:
-        command += " --seed SEED"
-    several = "mean and standard deviation over the seeds"
-    readme = CARD.format(
-        line="=" * len(about["title"]),
-        name=args.name,
-        example=example,
-        seeds=seeds if runs[1:] else f"seed {seeds}",
-        figures_are=GOLD_WORDS if given else RAW_TEXT,
-        spread=several if runs[1:] else "one seed",
-        table=table_of(figures),
-        **{**about, "command": command},
-    )
-    (root / "README.rst").write_text(readme, encoding="utf-8")
+    write_cards(root, card, example, bool(given))
     size = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
     print(f"{package}: {size / 1e6:.1f} MB")
 

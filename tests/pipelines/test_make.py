@@ -44,6 +44,19 @@ def make(tmp_path, monkeypatch):
     return module
 
 
+@pytest.mark.parametrize("name", ["en", "en-ccg", "fr"])
+def test_cards_for_hubs_have_the_figures_of_the_model(name):
+    [package] = (PATH.parent / name).glob("keras_tagging_*/card.json")
+    card = json.loads(package.read_text("utf-8"))
+    _, metadata, text = package.with_name("README.md").read_text("utf-8").split("---\n")
+    about = dict(line.split(": ", 1) for line in metadata.splitlines())
+    assert f"({about['language']})" in card["language"] and card["limits"] in text
+    [model] = json.loads(about["model-index"])
+    metrics = model["results"][0]["metrics"]
+    shown = {metric["type"]: metric["value"] for metric in metrics}
+    assert shown == {k: float(x.split()[0]) for k, x in card["figures"]["test"].items()}
+
+
 @pytest.mark.slow
 def test_a_ccg_parser_gets_the_parts_of_another_model(make, tmp_path, monkeypatch):
     tagged = [Sentence(s.tokens, None, {"pos": [x[0] for x in s.tokens]}) for s in GOLD]
