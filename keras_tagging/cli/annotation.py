@@ -4,6 +4,7 @@ They read and write in constant memory, and a file appears when it is whole.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -71,6 +72,10 @@ class OnRay:
     workers: Count = None
     threads: Count = None
     address: str | None = None
+
+
+#: whether the name of a file is that of annotated sentences or of a table
+NO_TEXT = re.compile(r"\.(conllu?|jsonl?|csv|tsv|iob2?)$", re.I).search
 
 
 def destinations(files: Sequence[str], out: str | None, output: str) -> list:
@@ -380,17 +385,17 @@ def annotate(
         return
     refuse("without --engine ray there is no", vars(ray))
     if probabilities and output not in ("jsonl", "csv"):
-        raise ValueError(
-            "--probabilities needs --output jsonl or csv: give one of them"
-        )
+        raise ValueError("--probabilities needs --output jsonl or csv: give one")
     if output in ("spans", "brat") and input == "conllu":
         raise ValueError(f"--output {output} needs a text, and no --input conllu")
-    files, input = files or ["-"], input or "text"
+    files = files or ["-"]
     for file in files:
+        if input is None and NO_TEXT(file):
+            raise ValueError(f"{file}: is no running text: give --input conllu or text")
         if Path(file).is_dir():
             raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
         source_name(file)  # raises if there is none; before the models: they are slow
-    paths = destinations(files, out, output)
+    paths, input = destinations(files, out, output), input or "text"
     pipeline = load_pipeline(run, None if jobs == 1 else 1, parts)
     check_pipeline(run, pipeline, input, output)
     if probabilities:

@@ -171,7 +171,9 @@ def from_dataset(
             splits[split] = [] if part is None else from_dataset(part, **options)
         return Corpus(**splits)
     features = getattr(dataset, "features", None) or {}
-    names_of = {field: _class_names(feature) for field, feature in features.items()}
+    # of a `ClassLabel`, or of a list of such
+    kinds = {field: getattr(x, "feature", x) for field, x in features.items()}
+    names_of = {field: getattr(kind, "names", None) for field, kind in kinds.items()}
     classes = [field for field, classes in names_of.items() if classes]
     if tags is None and "tags" not in features and classes:
         if len(classes) > 1:
@@ -201,11 +203,6 @@ def from_dataset(
         except ValueError as error:
             raise ValueError(f"record {number}: {error}") from None
     return sentences
-
-
-def _class_names(feature) -> list[str] | None:
-    """The names of a `ClassLabel`, or of a list of such."""
-    return getattr(getattr(feature, "feature", feature), "names", None)
 
 
 def _labels(values, names: Sequence[str] | None, where: str) -> list[str]:

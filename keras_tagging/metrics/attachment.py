@@ -300,10 +300,7 @@ def _counted(sentences: list[Sentence], punctuation: str) -> np.ndarray:
         items = [sentence.tokens for sentence in sentences]
         left_out = set()
         if punctuation == "unicode":
-            left_out = {word for word in set().union(*items) if _is_punctuation(word)}
+            # eval.pl's /^\p{Punctuation}+$/
+            words = set().union(*items) - {""}
+            left_out = {x for x in words if all(category(c)[0] == "P" for c in x)}
     return np.array([item not in left_out for item in chain.from_iterable(items)], bool)
-
-
-def _is_punctuation(word: str) -> bool:
-    """eval.pl's `/^\\p{Punctuation}+$/`."""
-    return word != "" and all(category(c)[0] == "P" for c in word)

@@ -242,7 +242,9 @@ def test_probabilities(trained, pipeline, program, failing):
     labels = [[str(w[name]) for name in names] for w in found]
     assert [[row[i] for i in places] for row in rows] == labels
     error = failing(*args, "conllu", stdin="a")
-    assert "--probabilities needs --output jsonl or csv: give one of them" in error
+    assert "--probabilities needs --output jsonl or csv: give one\n" in error
+    error = failing("annotate", args[1], "b.jsonl")
+    assert "b.jsonl: is no running text: give --input conllu or text\n" in error
     args[1] = trained[0] / "segmenter"
     error = failing(*args, "jsonl", stdin="")
     assert "no probabilities of words" in error
