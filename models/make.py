@@ -229,9 +229,13 @@ def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
         given: these parts by name; {} for a run that is a pipeline.
     """
     model = keras_tagging.load(run)
+    # what was a path is nobody's business
+    for part in [model] if given else model.parts.values():
+        files = {k: part.settings.get(k) for k in ("vectors", "word_classes")}
+        names = {k: Path(file).name for k, file in files.items() if file}
+        part.settings = part.settings.replaced(**names)
     if not given:
         return model
-    # the corpus may have been a path, which is nobody's business
     model.metadata["corpus"]["name"] = Path(model.metadata["corpus"]["name"]).name
     metadata = {key: model.metadata[key] for key in ("corpus", "scores")}
     own = {model.kind.replace("-", "_"): model}
