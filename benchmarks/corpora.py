@@ -67,11 +67,10 @@ def lessons_of(name, corpus, args) -> dict:
         found = teacher.evaluate(sentences, return_dict=True)
         own = f"{100 * found[figure]:.2f}, unseen {100 * found['oov_accuracy']:.2f}"
         print(f"{name}: ensemble, {part}: {own}", flush=True)
-    lessons = {"soft_targets": keras_tagging.SoftTargets.of(teacher, corpus.train)}
-    if args.text:
-        text = CorpusFiles(args.text)
-        lessons["unlabelled"] = keras_tagging.Unlabelled(teacher, text)
-    return lessons
+    text = [list(sentence.tokens) for sentence in CorpusFiles(args.text or ())]
+    sentences = [*corpus.train, *text]
+    targets = keras_tagging.SoftTargets.of(teacher, sentences)
+    return {"x": sentences, "soft_targets": targets}
 
 
 def measure(name, corpus, seed, args, settings, lessons) -> dict:
@@ -79,7 +78,8 @@ def measure(name, corpus, seed, args, settings, lessons) -> dict:
     model = keras_tagging.build(args.arch, recipe=args.recipe, seed=seed, **settings)
     start, cpu = time.perf_counter(), time.process_time()
     options = {"epochs": args.epochs, "verbose": 2}
-    history = model.fit(corpus.train, validation_data=corpus.dev, **options, **lessons)
+    lessons = {"x": corpus.train} | lessons
+    history = model.fit(validation_data=corpus.dev, **options, **lessons)
     seconds = time.perf_counter() - start
     cpu = time.process_time() - cpu
     scores = history.history[f"val_{figure}"]

@@ -14,7 +14,7 @@ _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
     "data": ["Corpus", "CorpusError", "Entity", "Sentence", "Span"],
-    "models.distillation": ["SoftTargets", "Unlabelled"],
+    "models.distillation": ["SoftTargets"],
     "pipelines.any_model": ["load"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],

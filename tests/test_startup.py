@@ -27,7 +27,7 @@ HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn", "pandas")
 PACKAGE = (
     "import keras_tagging as kt; kt.available(); kt.load_corpus; dir(kt); "
     "[kt.cells, kt.data, kt.layers, kt.metrics, kt.models, kt.training, kt.vectors]; "
-    "[kt.SoftTargets, kt.Unlabelled, kt.models.distillation]; "
+    "[kt.SoftTargets, kt.models.distillation]; "
     "[kt.pipelines.load, kt.pipelines.Pipeline, kt.pipelines.PipelinePlan]"
 )
 LIGHT = [

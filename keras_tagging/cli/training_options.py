@@ -250,9 +250,8 @@ class Distillation:
         temperature: Above 1, what the teacher thinks of improbable labels counts more.
             By default 1.
         unlabelled: A file of sentences without annotation, which the teacher annotates:
-            each epoch learns from as much of it as of the corpus. A sentence a line
-            with blanks between its tokens, or any format of a corpus. Once or several
-            times.
+            each epoch learns from them, too. A sentence a line with blanks between its
+            tokens, or any format of a corpus. Once or several times.
     """
 
     teacher: Annotated[Path | None, typer.Option(metavar="MODEL")] = None
@@ -285,7 +284,7 @@ class Distillation:
         """
         if self.teacher is None:
             return None
-        text = CorpusFiles(self.unlabelled) if self.unlabelled else None
+        text = list(CorpusFiles(self.unlabelled or ()))
         model = load_model(self.teacher, part=kind.name)
         from rich.console import Console
         from rich.progress import track

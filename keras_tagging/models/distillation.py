@@ -19,8 +19,6 @@ from keras_tagging.data.named_columns import field_of, labels_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.encoding.batching import (
     EncodedSentences,
-    MixedBatches,
-    TextPlan,
     slices,
 )
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
@@ -234,31 +232,6 @@ def fingerprint_of(sentences: Iterable[Sentence]) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
-class Unlabelled:
-    """Sentences that a teacher annotates as a student needs them.
-
-    In each epoch the student learns from as many batches of them as of the training
-    sentences, or from all if there are fewer; the next epoch goes on where the last one
-    ended. Memory does not grow with the text::
-
-        text = keras_tagging.Unlabelled(teacher, CorpusFiles(["news.txt"]))
-        student.fit(corpus.train, soft_targets=targets, unlabelled=text)
-
-    What the sentences have of the labels to learn is not read.
-
-    Args:
-        teacher: as in `SoftTargets.of`, which made the soft targets.
-        sentences: sentences, or lists of words, which can be read again and again: a
-            list, or `data.CorpusFiles`.
-        watch: as in `SoftTargets.of`; it is called in each epoch.
-    """
-
-    teacher: object
-    sentences: Iterable
-    watch: Callable[[Sequence], Iterable] = iter
-
-
 @dataclass(frozen=True)
 class Distillation:
     """How a student learns from soft targets: see `objectives.soft_cross_entropy`.
@@ -414,33 +387,6 @@ def check_column(teacher: str, columns: Iterable[str | None], name: str | None) 
 # Text without annotation, and a teacher in a run
 
 
-def with_unlabelled(model, batches, distillation, text) -> MixedBatches:
-    """The batches of a call of `fit`, and after each one some of a text.
-
-    Args:
-        model: the student, which has its network.
-        batches: its batches with soft targets.
-        distillation: the `Distillation` of these.
-        text: the `Unlabelled`.
-
-    Raises:
-        ValueError: if the text has no token.
-    """
-    top_k = max(ids.shape[1] for ids in distillation.targets.ids.values())
-
-    def distilled(sentences):
-        options = {"top_k": top_k, "watch": text.watch}
-        targets = SoftTargets.of(text.teacher, sentences, **options)
-        return replace(distillation, targets=targets)
-
-    def annotated(sentences):
-        return model.unlabelled_batches(sentences, distilled, batches)
-
-    sizes = {"sizes": batches.sizes, "multiple": batches.multiple}
-    plan = TextPlan(text.sentences, len(batches), **sizes, seed=batches.seed)
-    return MixedBatches(batches, plan, annotated)
-
-
 def without(sentence: Sentence, names) -> Sentence:
     """A sentence without what it has of some columns of labels.
 
@@ -478,7 +424,7 @@ class Teacher:
         sha256: from `digest_of`.
         weight, temperature: `soft_weight` and `temperature` of `fit`.
         watch: as in `SoftTargets.of`.
-        text: sentences without annotation, as in `Unlabelled`, or None.
+        text: further sentences, whose labels are not read.
     """
 
     model: object
@@ -487,7 +433,7 @@ class Teacher:
     weight: float = 0.5
     temperature: float = 1.0
     watch: Callable[[Sequence], Iterable] = iter
-    text: Iterable | None = None
+    text: Sequence[Sentence] = ()
 
     def check(self, student) -> list[str]:
         """Refuse a student that cannot learn from it, before anything is computed.
@@ -519,20 +465,23 @@ class Teacher:
         return lines
 
     def fit_arguments(
-        self, sentences: Sequence[Sentence], out: Path
+        self, student, sentences: Sequence[Sentence], out: Path
     ) -> dict[str, object]:
-        """Keywords of the student's `fit`.
+        """Arguments of the student's `fit`: the sentences, and what is said of them.
 
         What the teacher says is computed once, and kept in the folder of the run, where
         a resumed run finds it.
 
         Args:
+            student: a model with vocabularies.
             sentences: the training sentences.
             out: the folder.
 
         Raises:
             ValueError: if the file in the folder is damaged.
         """
+        names = student.learnt_columns
+        sentences = [*sentences, *(without(sentence, names) for sentence in self.text)]
         # with every column that the teacher may read
         fingerprint = Corpus(sentences).fingerprint(self.model.input_columns)
         identity = f"{self.sha256} {fingerprint} {TOP_K}"
@@ -540,14 +489,11 @@ class Teacher:
         path = out / SOFT_TARGETS.replace("*", key[:16])
         if not path.exists():
             SoftTargets.of(self.model, sentences, watch=self.watch).save(path)
-        text = None
-        if self.text is not None:
-            text = Unlabelled(self.model, self.text, self.watch)
         return {
+            "x": sentences,
             "soft_targets": SoftTargets.load(path),
             "soft_weight": self.weight,
             "temperature": self.temperature,
-            "unlabelled": text,
         }
 
     @cached_property
@@ -560,7 +506,7 @@ class Teacher:
             "weight": self.weight,
             "temperature": self.temperature,
         }
-        return about if self.text is None else about | {"unlabelled": repr(self.text)}
+        return about | ({"unlabelled sentences": len(self.text)} if self.text else {})
 
     @property
     def name(self) -> str:
@@ -571,7 +517,7 @@ class Teacher:
         return f"ensemble of {', '.join(model.architecture for model in members)}"
 
     def __str__(self) -> str:
-        beside = "" if self.text is None else ", also on text without annotation"
+        beside = ", also on text without annotation" if self.text else ""
         return (
             f"Learns from {self.path} ({self.name}), with the weight {self.weight:g} "
             f"and the temperature {self.temperature:g}{beside}"

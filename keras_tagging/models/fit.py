@@ -15,7 +15,7 @@ from keras_tagging.data.named_columns import annotated, with_targets
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.encoding.batching import TrainingBatches
 from keras_tagging.models.calls import SentenceCalls, of_any_size
-from keras_tagging.models.distillation import Distillation, with_unlabelled
+from keras_tagging.models.distillation import Distillation
 from keras_tagging.training.callbacks import (
     AveragedWeights,
     EpochOrder,
@@ -45,7 +45,6 @@ class TrainedOnSentences(SentenceCalls):
         soft_targets=None,
         soft_weight=0.5,
         temperature=1.0,
-        unlabelled=None,
         epochs=None,
         batch_size=None,
         token_budget=None,
@@ -84,8 +83,6 @@ class TrainedOnSentences(SentenceCalls):
                 rest is of the gold tags.
             temperature: of the softened distributions of teacher and student: above 1,
                 improbable tags count more. See `training.soft_cross_entropy`.
-            unlabelled: with `soft_targets`, an `Unlabelled` text that their teacher
-                annotates, from which each epoch learns too.
             epochs, batch_size, token_budget: by default those of the recipe.
             callbacks: Keras callbacks; their logs have the figures of `evaluate` on the
                 development sentences as `val_accuracy` and so on.
@@ -169,8 +166,6 @@ class TrainedOnSentences(SentenceCalls):
             self.distil(batches, distillation, unannotated)
             share = distillation.weight, distillation.temperature
             self._set_in_loss("soft_share", share)
-        if unlabelled is not None:
-            batches = with_unlabelled(self, batches, distillation, unlabelled)
         if of_tokens is not None:
             batches.weigh(of_tokens)
         self._set_in_loss("weighted", of_tokens is not None)
@@ -239,7 +234,6 @@ class TrainedOnSentences(SentenceCalls):
             "training sentences": fingerprint,
             "development sentences": Corpus(dev).fingerprint(read),
             "soft targets": distillation and distillation.run,
-            "unlabelled": unlabelled and batches.text.sha256,
             "weights": digest,
         }
         initial_epoch = 0
@@ -365,7 +359,7 @@ class TrainedOnSentences(SentenceCalls):
     def check_student(self):
         """Raise a ValueError if the model cannot learn from soft targets.
 
-        One that can has `distil` and `unlabelled_batches` too: see `Tagger`.
+        One that can has `distil` too: see `Tagger`.
         """
         raise ValueError(f"a {self.kind} learns from no soft targets")
 

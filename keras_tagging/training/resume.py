@@ -21,7 +21,6 @@ RENAMED = {"Told": "ProgressCallback", "LinearDecay": "LearningRateScheduler"}
 # in messages, what several settings decide
 DESCRIBED = {
     "soft targets": "soft targets (another teacher, weight or temperature, or none)",
-    "unlabelled": "unlabelled text (its content or its teacher, or none)",
 }
 
 
@@ -68,7 +67,7 @@ class Resume(keras.callbacks.Callback):
         names = map(str, header["run"]["callbacks"])
         names = [RENAMED.get(name, name) for name in names]
         # 0.2.0 had none of these
-        before = dict.fromkeys(("soft targets", "unlabelled", "weights"))
+        before = dict.fromkeys(("soft targets", "weights"))
         for key, value in (before | header["run"] | {"callbacks": names}).items():
             if value != self.run.get(key):
                 raise ValueError(

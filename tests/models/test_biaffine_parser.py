@@ -11,7 +11,7 @@ from models.parsers import CROSSING, DEMO, DEV, EMPTY, TRAIN, equal, gold, weigh
 from scipy.special import softmax
 
 import keras_tagging
-from keras_tagging import SoftTargets, Unlabelled
+from keras_tagging import SoftTargets
 from keras_tagging.experiments.analysis import analyse
 
 pytestmark = pytest.mark.usefixtures("eager")  # but for the training of `learnt`
@@ -292,17 +292,6 @@ def test_soft_targets_that_are_sure_teach_as_gold_trees(learnt, top_k):
     assert {*targets.labels} == {*NAMES} and targets.ids["head"].shape[1] == top_k
     found = taught(bare(FEW), soft_targets=targets, soft_weight=1.0)
     assert close(found, taught(FEW)) and not close(found, taught(FEW, epochs=0))
-
-
-def test_text_teaches_as_sentences_of_a_list_do(learnt):
-    text = {"unlabelled": Unlabelled(learnt, DEV[:5])}
-    options = {"soft_weight": 1.0}
-    targets = [SoftTargets.of(learnt, x) for x in (FEW, bare(DEV[:5]))]
-    found = taught(FEW, soft_targets=targets[0], **options, **text)
-    expected = taught(FEW, soft_targets=targets[0], **options)
-    assert not close(found, expected)
-    again(expected, bare(DEV[:5]), soft_targets=targets[1], **options)
-    assert close(found, expected)
 
 
 def test_a_pupil_without_targets_of_heads_is_refused(learnt):

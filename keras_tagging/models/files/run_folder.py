@@ -134,11 +134,12 @@ def train_run(
         callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
     if not resume:
         (out / STATE).unlink(missing_ok=True)
+    lessons = {"x": corpus.train}
     if teacher is not None:
-        fitting |= teacher.fit_arguments(corpus.train, out)
+        lessons = teacher.fit_arguments(model, corpus.train, out)
         model.metadata["teacher"] = teacher.about
     model.fit(
-        corpus.train,
+        **lessons,
         validation_data=corpus.dev or None,
         callbacks=callbacks,
         log=out / "training.csv",

@@ -1,7 +1,6 @@
 """The tagger: sentences in, tags out."""
 
 from collections.abc import Iterable
-from copy import copy
 
 import keras
 import numpy as np
@@ -19,7 +18,6 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models.distillation import without
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.sentence_model import SentenceModel
@@ -343,23 +341,6 @@ class Tagger(MeasuredTagging, SentenceModel):
     def distilled_columns(self, sentences):
         """The columns of labels that it learns from soft targets."""
         return self.label_columns
-
-    def unlabelled_batches(self, sentences, distilled, like):
-        """The batches of sentences of a text, with what a teacher predicts for them.
-
-        Args:
-            sentences: what they have of its labels is not read.
-            distilled: function from sentences to their `Distillation`.
-            like: the batches of the training sentences.
-        """
-        names = self.learnt_columns
-        bare = [without(sentence, names) for sentence in sentences]
-        distillation = distilled(bare)
-        batches = copy(like)  # with its sizes, and what they are rounded to
-        labelled = distillation.labelled(bare, names)
-        batches.sentences = self.encode(labelled, targets=True)
-        self.distil(batches, distillation, bare)
-        return batches
 
     def prepared(self, sentences, keep, resumed, verbose):
         if self._pretraining_due and not resumed:
