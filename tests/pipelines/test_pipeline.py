@@ -360,7 +360,7 @@ def test_damaged_folders(tagger, tmp_path):
             keras_tagging.load(tmp_path)
 
     described = whole["parts"]["tagger"]
-    for version in (6, True, 1.0):
+    for version in (7, True, 1.0):
         refused(f"has the format '{version}'", format=version)
     for part, values in {
         "files": [["keras"], None],
@@ -372,6 +372,8 @@ def test_damaged_folders(tagger, tmp_path):
             refused("does not describe a pipeline", **{part: value})
     refused("tagger.keras: is not the file", parts={"tagger": {"sha256": "0"}})
     refused("tagger.keras: is not the file", format=1, parts={"tagger": 1})
+    named = {"model": "no/such", "sha256": described["sha256"]}
+    refused("has parts of the model 'no/such': install that", parts={"tagger": named})
     refused("parser.keras: is missing", parts={"tagger": described, "parser": {}})
     path.write_text("{")
     with pytest.raises(ValueError, match="is damaged"):
