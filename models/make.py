@@ -47,6 +47,7 @@ from keras_tagging.runtime.folder import (
     MODEL,
     PIPELINE,
     SUFFIXES,
+    WITH_MODELS,
     list_of,
 )
 from keras_tagging.utils.stored import sha256_of
@@ -358,6 +359,8 @@ def name_parts(folder: Path, given: dict[str, str]) -> None:
         file = package_of(name) / folder.name / f"{part}{suffix}"
         named[part] = {MODEL: name, "sha256": sha256_of(file)}
     del content[CHECKSUM]
+    if named:
+        content["format"] = WITH_MODELS
     content["parts"] = named | content["parts"]
     (folder / PIPELINE).write_text(list_of(content), encoding="utf-8")
 

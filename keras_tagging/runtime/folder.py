@@ -31,11 +31,9 @@ def list_of(content: dict) -> str:
 
     Args:
         content: "files", "parts" and "metadata", for JSON; "words", the files of words,
-            if there are any.
+            if there are any; "format", if parts are those of installed models.
     """
     version = WITH_WORDS if content.get("words") else FORMAT
-    if any(MODEL in about for about in content["parts"].values()):
-        version = WITH_MODELS
     content = json.loads(json.dumps({"format": version, **content}))
     return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
 
