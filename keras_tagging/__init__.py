@@ -13,7 +13,7 @@ from keras_tagging.utils.startup import start_keras
 _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
-    "data": ["Corpus", "CorpusError", "Entity", "Sentence", "Span"],
+    "data": ["Corpus", "CorpusError", "Entity", "Sentence", "Span", "Token"],
     "models.distillation": ["SoftTargets"],
     "pipelines.any_model": ["load"],
     "pipelines.pipeline": ["Pipeline"],

@@ -11,7 +11,7 @@ from keras_tagging.data.readers import (
     write,
 )
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.surface import Entity, Span
+from keras_tagging.data.surface import Entity, Span, Token
 
 __all__ = [
     "FORMATS",
@@ -21,6 +21,7 @@ __all__ = [
     "Entity",
     "Sentence",
     "Span",
+    "Token",
     "detect_format",
     "from_dataframe",
     "from_dataset",

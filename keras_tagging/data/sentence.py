@@ -12,6 +12,7 @@ from keras_tagging.data.surface import (
     Entity,
     Span,
     Surface,
+    Token,
     chunks,
     spaced,
     spans_of,
@@ -27,9 +28,23 @@ SPLITS = ("train", "dev", "test")
 _LIBRARIES = "keras_tagging.data.libraries"
 
 
+class Columns(dict):
+    """Columns by name; "upos", CoNLL-U's name of `pos`, is another name of it."""
+
+    def __missing__(self, name):
+        if name == "upos" and "pos" in self:
+            return self["pos"]
+        raise KeyError(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One tokenised sentence, with a tag and further fields for every token.
+
+    Iterating over it gives its words with their labels::
+
+        for token in sentence:
+            token.text, token.lemma, token.upos, token.head, token.entity
 
     Args:
         tokens: the words, as in the corpus.
@@ -72,11 +87,32 @@ class Sentence:
             if len(values) != len(self.tokens):
                 what = f"{len(self.tokens)} tokens but {len(values)} {name}"
                 raise ValueError(f"{what} in the sentence beginning {beginning(self)}")
+        if not isinstance(self.columns, Columns):
+            object.__setattr__(self, "columns", Columns(self.columns))
         if self.surface and (count := sum(self.surface.words)) != len(self.tokens):
             raise ValueError(f"{len(self.tokens)} tokens, but the text has {count}")
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def __iter__(self) -> Iterator[Token]:
+        of_entity = {x: e.label for e in self.entities for x in range(e.start, e.end)}
+        names, none = ("lemma", "pos", "xpos", "head", "deprel"), [None] * len(self)
+        columns = [self.columns.get(name, none) for name in names]
+        places = self.surface.word_offsets if self.surface else none
+        rows = zip(self.tokens, *columns, places, strict=True)
+        for number, (text, lemma, upos, xpos, head, deprel, place) in enumerate(rows):
+            is_number = head is not None and head.isdecimal() and len(head) < 10
+            head, entity = int(head) if is_number else None, of_entity.get(number)
+            yield Token(text, lemma, upos, xpos, head, deprel, entity, place)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """As it is written; its words with single blanks, if that is not known."""
+        return self.surface.text if self.surface else " ".join(self.tokens)
 
     @property
     def entities(self) -> list[Entity]:

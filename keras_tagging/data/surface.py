@@ -104,6 +104,28 @@ class Entity:
     probability: float
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a `Sentence` with its labels, each None where the sentence has none.
+
+    Args:
+        text: the word.
+        lemma, upos, xpos, deprel: as in CoNLL-U.
+        head: the number of the head, counted from 1; 0 for the root.
+        entity: the label of the entity that it is part of, such as "PER".
+        characters: where its token begins and ends in the document, in code points.
+    """
+
+    text: str
+    lemma: str | None = None
+    upos: str | None = None
+    xpos: str | None = None
+    head: int | None = None
+    deprel: str | None = None
+    entity: str | None = None
+    characters: tuple[int, int] | None = None
+
+
 def spaced(tokens: Sequence[str]) -> Surface:
     """The surface of words that stand between single blanks."""
     ends = list(accumulate(len(token) + 1 for token in tokens))

@@ -10,7 +10,7 @@ from keras_tagging.data.named_columns import (
 )
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
-from keras_tagging.data.surface import Entity, Surface
+from keras_tagging.data.surface import Entity, Surface, Token
 from keras_tagging.metrics import chunks
 
 
@@ -47,6 +47,22 @@ def test_entities_of_a_corpus():
         assert sentence.spans == []
     for tags in (["O"] * 5, ["B-X", "NN", "O", "O", "O"], None):
         assert Sentence(words, tags).entities == []
+
+
+def test_a_sentence_gives_its_words_with_their_labels():
+    surface = Surface("Ann don't", [(0, 3), (4, 9)], [1, 2], start=5)
+    columns = {"pos": ["PROPN", "AUX", "PART"], "head": ["2", "0", "9" * 5000]}
+    columns["ner"] = ["B-PER", "O", "O"]
+    sentence = Sentence(["Ann", "do", "n't"], None, columns, surface)
+    first, second, third = sentence
+    expected = Token("Ann", upos="PROPN", head=2, entity="PER", characters=(5, 8))
+    assert first == expected and second.head == 0
+    assert (third.head, third.lemma, third.characters) == (None, None, (9, 14))
+    assert str(sentence) == sentence.text == "Ann don't"
+    assert sentence.columns["upos"] == columns["pos"]
+    assert Sentence(["a", "b"]).text == "a b" and [*Sentence([])] == []
+    with pytest.raises(KeyError, match="upos"):
+        Sentence(["a"]).columns["upos"]
 
 
 def test_lists_of_words_are_sentences_without_tags():
