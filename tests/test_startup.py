@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from contextlib import nullcontext
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from pkgutil import walk_packages
 
@@ -166,6 +166,21 @@ def test_the_program_imports_what_a_command_needs(saved, tmp_path):
     assert "keras" in after[2] and not after[2] & {"sklearn", "pandas"}
     assert {"keras", "sklearn", "pandas"} <= after[3]
     assert "precision" in out
+
+
+def test_the_line_that_installs_an_extra(monkeypatch):
+    """The packages by name: no index need have this one."""
+    rows = ['a>=1; extra == "x"', "keras-tagging[x,y]; extra == 'z'", "b"]
+    rows += ['c[d]<2; extra == "y"', 'e; extra == "z"']
+    monkeypatch.setattr(metadata, "requires", lambda name: rows)
+    assert startup.install_line("z") == "pip install 'a>=1' 'c[d]<2' 'e'"
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", missing)
+    line = "pip install '.[z]'    # in the clone of keras_tagging"
+    assert startup.install_line("z") == line
 
 
 def test_without_tensorflow_it_says_so(saved, monkeypatch, capsys):

@@ -11,6 +11,7 @@ from keras_tagging.cli.loading import load_model, set_beam
 from keras_tagging.cli.options import BeamWidth, Run, refuse
 from keras_tagging.cli.output import is_quiet, remark, show
 from keras_tagging.utils import limits
+from keras_tagging.utils.startup import install_line
 
 
 def export(
@@ -26,7 +27,7 @@ def export(
     A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
     TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
     models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
-    onnx: pip install 'keras-tagging[onnx]'.
+    onnx.
 
     Examples:
         keras-tagging export runs/demo served/
@@ -122,7 +123,7 @@ def serve(
     try:
         from keras_tagging.service import server
     except ImportError as error:
-        remedy = "pip install 'keras-tagging[serve]'"
+        remedy = install_line("serve")
         raise ValueError(f"serving needs {error.name}: {remedy}") from error
     serving = server.serve(
         models,

@@ -21,6 +21,7 @@ from keras_tagging.data.sentence import (
     has_tree,
 )
 from keras_tagging.data.surface import spaced
+from keras_tagging.utils.startup import require
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
@@ -280,6 +281,7 @@ def to_dataframe(sentences: Iterable):
         0         1   1  Stop   V
         1         1   2     !   .
     """
+    require("pandas")
     import pandas as pd
 
     from keras_tagging.utils.tables import any_strings

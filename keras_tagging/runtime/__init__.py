@@ -1,7 +1,7 @@
 """ONNX files of our models, run without TensorFlow, Keras or gensim.
 
 ``model.export("tagger.onnx", format="onnx")`` writes them; ONNX Runtime and its
-extensions run them (``pip install 'keras-tagging[runtime]'``).
+extensions run them (the extra ``runtime``).
 """
 
 import lazy_loader

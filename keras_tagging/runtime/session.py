@@ -12,12 +12,10 @@ import numpy as np
 
 from keras_tagging.runtime.token_forms import all_encodable
 from keras_tagging.utils import limits
+from keras_tagging.utils.startup import install_line, require
 
-INSTALL = "pip install 'keras-tagging[runtime]'"
-try:
-    import onnxruntime
-except ImportError:
-    raise ImportError(f"ONNX files need onnxruntime: {INSTALL}") from None
+require("onnxruntime", "runtime")
+import onnxruntime  # noqa: E402
 
 # Calls of a file, after which ONNX Runtime gives back the memory that it keeps for the
 # next: what the largest batches took would stay for ever.
@@ -114,7 +112,8 @@ def library() -> str:
         if path.suffix in (".so", ".pyd", ".dylib")
     ]
     if not files:
-        raise ImportError(f"ONNX files need onnxruntime-extensions: {INSTALL}")
+        remedy = install_line("runtime")
+        raise ImportError(f"ONNX files need onnxruntime-extensions: {remedy}")
     ctypes.CDLL(files[0], mode=getattr(os, "RTLD_DEEPBIND", 0) | os.RTLD_LOCAL)
     return files[0]
 

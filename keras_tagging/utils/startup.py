@@ -56,19 +56,47 @@ def end_with_parent() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def require(package: str, extra: str) -> None:
+def require(package: str, extra: str | None = None) -> None:
     """Refuse to go on without a package that is not always installed.
 
     Args:
         package: its name.
-        extra: that of keras-tagging which brings it.
+        extra: that of keras-tagging which brings it, if one does.
 
     Raises:
         ImportError: if it is missing, with the remedy.
     """
     if find_spec(package) is None:
-        remedy = f"pip install 'keras-tagging[{extra}]', or in a clone '.[{extra}]'"
+        remedy = install_line(extra) if extra else f"pip install {package}"
         raise ImportError(f"{package} is not installed, and this needs it: {remedy}")
+
+
+def install_line(extra: str) -> str:
+    """The command that installs what an extra brings.
+
+    It names the packages, and not this one, which no index may have, and whose small
+    install has no TensorFlow.
+    """
+    from importlib.metadata import PackageNotFoundError
+
+    try:
+        packages = " ".join(f"'{package}'" for package in _packages_of(extra))
+    except PackageNotFoundError:  # the code of a clone as it is
+        packages = f"'.[{extra}]'    # in the clone of keras_tagging"
+    return f"pip install {packages}"
+
+
+def _packages_of(extra: str) -> Iterator[str]:
+    from importlib.metadata import requires
+
+    for row in requires("keras-tagging") or ():
+        package, _, marker = row.partition("; extra == ")
+        if marker.strip("\"'") == extra:
+            nested = package.removeprefix("keras-tagging[").rstrip("]").split(",")
+            if package.startswith("keras-tagging["):
+                yield from (x for name in nested for x in _packages_of(name))
+            else:
+                yield package
 
 
 def start_keras(

@@ -106,4 +106,4 @@ def test_matplotlib_is_looked_for_first(program, pets, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = program("describe", "pets", "--plot", tmp_path / "x.png")
     assert (code, out) == (2, "")
-    assert "matplotlib is not installed" in err and "keras-tagging[plots]" in err
+    assert "this needs it: pip install 'matplotlib>=3.9'" in err

@@ -363,7 +363,7 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
         # another test of this process may have imported it
         patch.delitem(sys.modules, "keras_tagging.onnx.model_file", raising=False)
         error = failing("export", trained[0], tmp_path / "none", "--onnx")
-        assert "pip install 'keras-tagging[onnx]'" in error
+        assert "pip install 'onnx>=1.16'" in error
     error = failing("export", trained[0], tmp_path / "all.onnx")
     assert "several files: name a folder" in error
     code, printed, err = program("export", trained[0], tmp_path / "served", "--onnx")
