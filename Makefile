@@ -20,7 +20,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-backends test-jax test-torch fuzz lint docs notebooks weight \
-	stored-notebooks clean
+	stored-notebooks dist clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,12 @@ notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebo
 stored-notebooks: NOTEBOOKS = $(wildcard notebooks/*.ipynb)
 stored-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute every notebook to its end and store its outputs
 	@$(EXECUTE); cp "$$scratch"/*.ipynb notebooks
+
+dist: $(VENV)/installed-test  ## build the wheels of package, models and vectors, and check them
+	rm -rf dist
+	$(BIN)/python -m build --quiet --outdir dist
+	for folder in models/*/ vectors/*/; do $(BIN)/python -m build --quiet --wheel --outdir dist $$folder; done
+	$(BIN)/twine check --strict dist/*
 
 clean:  ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist *.egg-info docs/_build docs/notebooks demo-model .pytest_cache .ruff_cache
