@@ -100,27 +100,35 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         codes: `(symbols,)`, the code points of symbols.
         is_first: whether the document begins with them.
     """
-    inside, ends, within, stops, shortened = np.zeros((5, len(codes)), bool)
     white = are_white(codes)
-    latin = np.minimum(codes, _LAST)
-    within[:-1] = _SMALL[latin[1:]] & ~white[:-1]
-    within &= ~np.isin(codes, _CALLS)
-    shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
-    for place in np.flatnonzero(shortened).tolist():
-        word = text_of_codes(codes[max(0, place - _LONGEST) : place + 1]).lower()
-        before = SHORTENED.get(_WORD.search(word)[0], "")
-        within[place + 1] |= _kind(chr(codes[place + 3])) in before
-    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
-    ends_line = 1 + np.flatnonzero(codes[1:-1] == LINE)
-    after = latin[ends_line + 1]
-    goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after])
+    inside, ends = _whole(codes, white)
+    within, shortened = _abbreviations(codes, white)
+    small = _SMALL[np.minimum(codes[1:], _LAST)]
+    within[:-1] |= small & ~white[:-1] & ~np.isin(codes[:-1], _CALLS)
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
-    edges = np.concatenate([[-1], breaks, [len(codes)]])
-    sizes = np.diff(edges) - 1  # of lines
-    line = np.searchsorted(breaks, ends_line)
-    goes_on &= np.maximum(sizes[line], sizes[line + 1]) >= SHORT
-    goes_on |= np.isin(codes[ends_line - 1], _JOINTS) | (after == ord(">"))
-    stops[ends_line[~goes_on] - 1] = True
+    stops = _short_lines(codes, breaks)
+    before = None  # how often the line before is quoted
+    for place in [*[0] * is_first, *(breaks + 1).tolist()]:
+        text = text_of_codes(codes[place : place + MARK_SIZE])
+        mark = MARK.match(text)
+        behind = text[mark.end() : mark.end() + 2] if mark else ""
+        is_apart = behind[:1] in (" ", "")
+        if mark and is_apart:
+            within[place : place + mark.end()] = True
+        quoted = mark[0].count(">") if mark else 0
+        if quoted and not is_apart:
+            quoted = -1  # which separates paragraphs
+        if place > 1 and (ITEM.match(text) or before not in (None, quoted)):
+            stops[place - 2] = True
+        elif quoted > 0 and behind[1:].islower():
+            within[place - 2] |= chr(codes[place - 2]) not in ".,!?:…"
+        before = quoted
+    return Guarded(inside, ends, within, stops, shortened)
+
+
+def _whole(codes, white):
+    """Where the patterns let no token end, and where pictures end one."""
+    inside, ends = np.zeros((2, len(codes)), bool)
     for begin, stop in _stretches(white, np.isin(codes, _SIGNS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
@@ -129,20 +137,39 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
-    before = None  # how often the line before is quoted
-    for place in [*[0] * is_first, *(breaks + 1).tolist()]:
-        text = text_of_codes(codes[place : place + MARK_SIZE])
-        if (mark := MARK.match(text)) and text[mark.end() :][:1] in (" ", ""):
-            within[place : place + mark.end()] = True
-        quoted = mark[0].count(">") if mark else 0
-        if quoted and text[mark.end() :][:1] not in (" ", ""):
-            quoted = -1  # which separates paragraphs
-        if place > 1 and (ITEM.match(text) or before not in (None, quoted)):
-            stops[place - 2] = True
-        elif quoted > 0 and text[mark.end() + 1 :][:1].islower():
-            within[place - 2] |= chr(codes[place - 2]) not in ".,!?:…"
-        before = quoted
-    return Guarded(inside, ends, within, stops, shortened)
+    return inside, ends
+
+
+def _abbreviations(codes, white):
+    """Where no sentence ends behind what is `SHORTENED`; and `Guarded.shortened`."""
+    within, shortened = np.zeros((2, len(codes)), bool)
+    latin = np.minimum(codes, _LAST)
+    shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
+    for place in np.flatnonzero(shortened).tolist():
+        word = text_of_codes(codes[max(0, place - _LONGEST) : place + 1]).lower()
+        before = SHORTENED.get(_WORD.search(word)[0], "")
+        within[place + 1] = _kind(chr(codes[place + 3])) in before
+    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
+    return within, shortened
+
+
+def _short_lines(codes, breaks):
+    """Where lines that do not go on end.
+
+    Args:
+        breaks: the symbols at which lines end.
+    """
+    stops = np.zeros(len(codes), bool)
+    ends_line = 1 + np.flatnonzero(codes[1:-1] == LINE)
+    after = np.minimum(codes[ends_line + 1], _LAST)
+    goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after])
+    edges = np.concatenate([[-1], breaks, [len(codes)]])
+    sizes = np.diff(edges) - 1  # of lines
+    line = np.searchsorted(breaks, ends_line)
+    goes_on &= np.maximum(sizes[line], sizes[line + 1]) >= SHORT
+    goes_on |= np.isin(codes[ends_line - 1], _JOINTS) | (after == ord(">"))
+    stops[ends_line[~goes_on] - 1] = True
+    return stops
 
 
 def _kind(character: str) -> str:
