@@ -466,8 +466,8 @@ class Teacher:
 
     def fit_arguments(
         self, student, sentences: Sequence[Sentence], out: Path
-    ) -> dict[str, object]:
-        """Arguments of the student's `fit`: the sentences, and what is said of them.
+    ) -> tuple[list[Sentence], dict[str, object]]:
+        """The sentences of the student's `fit`, and its keywords.
 
         What the teacher says is computed once, and kept in the folder of the run, where
         a resumed run finds it.
@@ -489,8 +489,7 @@ class Teacher:
         path = out / SOFT_TARGETS.replace("*", key[:16])
         if not path.exists():
             SoftTargets.of(self.model, sentences, watch=self.watch).save(path)
-        return {
-            "x": sentences,
+        return sentences, {
             "soft_targets": SoftTargets.load(path),
             "soft_weight": self.weight,
             "temperature": self.temperature,

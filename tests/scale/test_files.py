@@ -139,7 +139,7 @@ def test_models_are_named(onnx, tmp_path, monkeypatch):
 
 def test_ray_that_is_missing_is_told(monkeypatch, onnx):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match="pip install 'keras-tagging\\[ray\\]'"):
+    with pytest.raises(ImportError, match="pip install 'pyarrow>=17' 'ray"):
         list(annotate_files(onnx, {}, []))
 
 

@@ -134,12 +134,13 @@ def train_run(
         callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
     if not resume:
         (out / STATE).unlink(missing_ok=True)
-    lessons = {"x": corpus.train}
+    sentences = corpus.train
     if teacher is not None:
-        lessons = teacher.fit_arguments(model, corpus.train, out)
+        sentences, lessons = teacher.fit_arguments(model, corpus.train, out)
+        fitting |= lessons
         model.metadata["teacher"] = teacher.about
     model.fit(
-        **lessons,
+        sentences,
         validation_data=corpus.dev or None,
         callbacks=callbacks,
         log=out / "training.csv",
