@@ -71,7 +71,7 @@ class BiaffineNetwork(Checked):
 
         Returns:
             A functional model from what `run_network` gives it to a dict: what
-            `output_layer` gives for each column by its name, the logits of the first
+            `consistent` gives for each column by its name, the logits of the first
             layer under `first`, `heads`, if there are labels the outputs of `ArcLabels`
             as `dependents` and `label_heads`, and `lengths`.
         """

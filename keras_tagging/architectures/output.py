@@ -78,9 +78,9 @@ def output_layer(
 
 
 def consistent(logits, column, mask):
-    """What the network is to give for a column without a CRF: logits, or a dict.
+    """The outputs for a column without a CRF: logits, or for chunk tags a dict.
 
-    Of chunk tags the best path keeps to the scheme of the column.
+    That dict has the tags of the best path that keeps to the scheme of the column.
     """
     if column.scheme is None:
         return logits

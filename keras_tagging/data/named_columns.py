@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from keras_tagging.data.sentence import Sentence, as_sentences, beginning
+from keras_tagging.data.sentence import ALIASES, Sentence, as_sentences, beginning
 
-ALIASES = {"upos": "pos"}
 # where CoNLL-U has `_` in the whole sentence, it is not annotated
 ANNOTATED = ("pos", "xpos", "lemma", "deprel")
 NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")

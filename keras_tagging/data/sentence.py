@@ -24,6 +24,8 @@ IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
 #: the column of named entities: NER in MISC of CoNLL-U
 NER = "ner"
 SPLITS = ("train", "dev", "test")
+#: other names of columns
+ALIASES = {"upos": "pos"}
 #: imported when it is needed; it imports this module
 _LIBRARIES = "keras_tagging.data.libraries"
 
@@ -32,8 +34,8 @@ class Columns(dict):
     """Columns by name; "upos", CoNLL-U's name of `pos`, is another name of it."""
 
     def __missing__(self, name):
-        if name == "upos" and "pos" in self:
-            return self["pos"]
+        if ALIASES.get(name) in self:
+            return self[ALIASES[name]]
         raise KeyError(name)
 
 

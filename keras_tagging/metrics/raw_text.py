@@ -102,8 +102,8 @@ def raw_text_scores(
             right &= attached
         counts[name] = ChunkCounts(len(words), len(others), len(right))
     if all(NER in s.columns for s in (*gold, *predicted)):
-        found = _entities(words, gold), _entities(others, predicted)
-        counts["entities"] = _common(*found)
+        entities = _entities(words, gold), _entities(others, predicted)
+        counts["entities"] = _common(*entities)
     return counts
 
 

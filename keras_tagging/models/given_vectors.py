@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,11 @@ class GivenVectors:
         if word_classes is not None:
             classes = grouped(read_word_classes(word_classes, bool(class_prefixes)))
         return cls(*sources, tuple(classes))
+
+    @cached_property
+    def table(self):
+        """The `vector_table` of `vectors`; no words and None without."""
+        return vector_table(self.vectors) if self.vectors else ((), None)
 
     def __bool__(self):
         vectors = self.embeddings, self.vectors

@@ -21,7 +21,6 @@ from keras_tagging.models.fit import TrainedOnSentences
 from keras_tagging.models.given_vectors import (
     GivenVectors,
     joined_words,
-    vector_table,
     word_table,
 )
 from keras_tagging.models.shrinking import shrunk
@@ -240,8 +239,7 @@ class SentenceModel(TrainedOnSentences):
         behind them those of the vectors.
         """
         strings = flat_strings(sentences, self.features.columns)
-        vectors, classes = self.given_vectors.vectors, self.given_vectors.classes
-        words = vector_table(vectors)[0] if vectors else ()
+        words, classes = self.given_vectors.table[0], self.given_vectors.classes
         self.features.adapt(strings, words, list(map(len, sentences)), classes)
         vocabularies = dict(self.features.vocabularies)
         self.training_words = len(vocabularies.get("word", ()))
@@ -250,7 +248,7 @@ class SentenceModel(TrainedOnSentences):
     def _build(self, vocabularies) -> None:
         """Build the network and the optimizer, and put vectors into word tables."""
         training.check_alike({**self.get_config(), "vocabularies": vocabularies})
-        vectors, start = self.given_vectors.vectors, self.given_vectors.embeddings
+        start, (_, vectors) = self.given_vectors.embeddings, self.given_vectors.table
         if start:
             words, rows = joined_words(self.features, list(map(to_nfc, start.words)))
             vocabularies = vocabularies | {"word": words}
@@ -259,9 +257,9 @@ class SentenceModel(TrainedOnSentences):
             table = self.network.get_layer("word_embedding").embeddings
             initial = ops.convert_to_numpy(table)
             table.assign(word_table(initial, words, rows, start))
-        if vectors:
+        if vectors is not None:
             table = self.network.get_layer("vector_embedding").embeddings
-            table.assign(vector_table(vectors)[1])
+            table.assign(vectors)
         self.given_vectors = GivenVectors()
         self.optimizer.build(self.trainable_variables)
 

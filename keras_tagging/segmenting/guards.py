@@ -67,7 +67,7 @@ ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z
 
 
 class Guarded(NamedTuple):
-    """What is known of each symbol of a text before the network reads it.
+    """Answers for each symbol of a text, given before the network reads it.
 
     Args:
         inside: `(symbols,)`, whether no token ends behind it.

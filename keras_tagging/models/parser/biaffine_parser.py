@@ -90,11 +90,11 @@ class Parsed(Joint):
     def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):
         """Figures and tables: see `Parser.report`."""
         counting = {"punctuation": punctuation, "subtypes": subtypes}
-        found = figures_alone(self, sentences, **counting)
+        report = figures_alone(self, sentences, **counting)
         if tables:
             scores = self.scores(self.annotated(sentences), **counting)
-            found.tables.update(tables_of(scores))
-        return found
+            report.tables.update(tables_of(scores))
+        return report
 
     def counts(self, sentences, figures, **options):
         """The counts behind figures: see `Parser.counts`."""
