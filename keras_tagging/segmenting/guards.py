@@ -6,6 +6,7 @@ They are the same for all languages. Everything else is the network's.
 import re
 import tomllib
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -58,12 +59,19 @@ _SMALL, _LARGE, _LETTER, _DIGIT = (
     for holds in (str.islower, str.isupper, str.isalpha, str.isdigit)
 )
 #: a line that ends in one of these goes on, and so does one before a quoted one
-_JOINTS = np.array([ord(mark) for mark in ",;-–—(&"], "uint32")
+_JOINTS = np.array([ord(mark) for mark in ",;-–—&"], "uint32")
 #: characters of lines that are units of their own
 SHORT = 25
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
+#: what begins a unit behind the end of a line that is not full
+LONE = re.compile(r"https?:|www\.|```")
+#: lines inside of which no sentence ends: of a log, and above a quoted mail
+MACHINE = re.compile(
+    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|(?:On .{6,90} wrote|Le .{6,90} a écrit ?):"
+)
+_QUOTES = np.array([ord(mark) for mark in "'’"], "uint32")
 
 
 class Guarded(NamedTuple):
@@ -92,9 +100,10 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
     of a quoted line, at the beginning of its line, or behind what is `SHORTENED`. One
     ends before the line of an `ITEM`, where quoted lines begin or end, between lines of
-    less than `SHORT` characters, and at a `LINE` before anything but a small letter. A
-    full stop between a letter and a blank before a word or number is one of an
-    abbreviation, or ends a sentence.
+    less than `SHORT` characters, and at a `LINE` before anything but a small letter,
+    before what is `LONE` and behind a line with a label (`Subject:`). A full stop
+    between a letter and a blank before a word or number is one of an abbreviation, or
+    ends a sentence.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.
@@ -107,9 +116,13 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     within[:-1] |= small & ~white[:-1] & ~np.isin(codes[:-1], _CALLS)
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops = _short_lines(codes, breaks)
-    before = None  # how often the line before is quoted
-    for place in [*[0] * is_first, *(breaks + 1).tolist()]:
+    before, is_unit = None, False  # of the line before: how often quoted, its label
+    begins = [*[0] * is_first, *(breaks + 1).tolist()]
+    for place, end in pairwise([*begins, len(codes) + 1]):
         text = text_of_codes(codes[place : place + MARK_SIZE])
+        if text[:3] in ("On ", "Le ") or text[4:5] == "-":
+            if MACHINE.fullmatch(text_of_codes(codes[place : end - 1])):
+                within[place : end - 2] = True
         mark = MARK.match(text)
         behind = text[mark.end() : mark.end() + 2] if mark else ""
         is_apart = behind[:1] in (" ", "")
@@ -118,11 +131,14 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         quoted = mark[0].count(">") if mark else 0
         if quoted and not is_apart:
             quoted = -1  # which separates paragraphs
-        if place > 1 and (ITEM.match(text) or before not in (None, quoted)):
+        is_line = place > 1 and codes[place - 1].item() == LINE
+        is_new = is_line + is_unit + bool(LONE.match(text)) > 1
+        is_new = is_new or ITEM.match(text) or before not in (None, quoted)
+        if place > 1 and is_new:
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower():
             within[place - 2] |= chr(codes[place - 2]) not in ".,!?:…"
-        before = quoted
+        before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
     return Guarded(inside, ends, within, stops, shortened)
 
 
@@ -137,6 +153,11 @@ def _whole(codes, white):
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
+    irish = (codes[:-2] == ord("O")) & np.isin(codes[1:-1], _QUOTES)  # O'Brien
+    irish &= _LARGE[np.minimum(codes[2:], _LAST)]
+    irish[1:] &= white[:-3]
+    inside[:-2] |= irish
+    inside[1:-1] |= irish
     return inside, ends
 
 
@@ -147,8 +168,9 @@ def _abbreviations(codes, white):
     shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
     for place in np.flatnonzero(shortened).tolist():
         word = text_of_codes(codes[max(0, place - _LONGEST) : place + 1]).lower()
-        before = SHORTENED.get(_WORD.search(word)[0], "")
-        within[place + 1] = _kind(chr(codes[place + 3])) in before
+        if before := SHORTENED.get(_WORD.search(word)[0]):
+            behind = text_of_codes(codes[place + 3 : place + 3 + _LONGEST])
+            within[place + 1] = _kind(behind.split()[0]) in before
     shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
     return within, shortened
 
@@ -172,9 +194,10 @@ def _short_lines(codes, breaks):
     return stops
 
 
-def _kind(character: str) -> str:
-    """The kind of a character behind an abbreviation."""
-    if character.isdigit():
+def _kind(word: str) -> str:
+    """The kind of what stands behind an abbreviation."""
+    character = word[0]
+    if any(map(str.isdigit, word)):
         return "digit"
     if character.isalpha():
         return "large" if character.isupper() else "small"
@@ -199,5 +222,5 @@ def _stretches(white, signs, alone=False):
 
 def _may_be_pictures(codes: np.ndarray) -> np.ndarray:
     """Which code points picture sequences have, and hardly any other word."""
-    bmp = (codes >= 0x203C) & (codes < 0x2C00)
+    bmp = ((codes >= 0x203C) & (codes < 0x2C00)) | (codes == ord("–"))
     return bmp | ((codes >= 0x1F000) & (codes < 0x1FB00)) | (codes == 0xFE0F)

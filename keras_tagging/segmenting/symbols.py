@@ -25,10 +25,11 @@ BREAK = re.compile("[\r\n\f\x85\u2028\u2029]")
 #: at its beginning
 MARK = re.compile(
     r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)]|"
-    r"\[[0-9]{1,2}(?::[0-9]{2}){1,2}\]|[^\W\d_]{1,12}:)(?=\s)|>(?: ?>)*"
+    r"\[[0-9/., -]{0,14}[0-9]{1,2}(?::[0-9]{2}){1,2}(?: [AP]M)?\]|"
+    r"[^\W\d_]{1,12}:)(?=\s)|>(?: ?>)*"
 )
 #: characters of a line that are looked at for one
-MARK_SIZE = 14
+MARK_SIZE = 28
 #: characters around the end of a line that are looked at, and lines
 REACH, NEAR = 600, 5
 #: a line may be shorter by such a part than the longest one, as people wrap

@@ -12,6 +12,7 @@ from keras_tagging.segmenting.symbols import codes_of, symbols_of, text_of_codes
 
 TONE, JOIN = "\U0001f3fd", "\u200d"
 FAMILY = JOIN.join("\U0001f468\U0001f469\U0001f467")
+LONG = "abcd " * 5 + "abcd"
 FLAG, KEYCAP, HEART = "\U0001f1eb\U0001f1f7", "1\ufe0f\u20e3", "\u2764\ufe0f"
 SCOTLAND = "\U0001f3f4" + "".join(chr(0xE0000 + ord(c)) for c in "gbsct") + "\U000e007f"
 
@@ -62,9 +63,16 @@ def test_everything_else_is_asked_of_the_network(text):
     assert pieces(text, TOKEN) == list(text)
 
 
+@pytest.mark.parametrize("quote", "'\u2019")
+def test_an_irish_name_is_one_word(quote):
+    assert pieces(f"O{quote}Ha", TOKEN) == [f"O{quote}H", "a"]
+    assert pieces(f"XO{quote}Ha", TOKEN) == ["X", "O", quote, "H", "a"]
+
+
 def test_pictures_end_where_they_end():
     """Though the network would end nothing before the next blank."""
     text = f"so\U0001f600\U0001f600{FAMILY}{FLAG}{FLAG}! \u2605\u2605"
+    assert pieces("1990\u201399", INSIDE) == ["1990", "\u2013", "99"]
     parts = ["so", "\U0001f600", "\U0001f600", FAMILY, FLAG, FLAG, "!", "\u2605\u2605"]
     assert pieces(text, INSIDE) == parts
     assert pieces("a\U0001f1eb", INSIDE) == ["a\U0001f1eb"]  # half a flag
@@ -88,6 +96,17 @@ def test_pictures_end_where_they_end():
         ("Messrs. X approx. $3 incl. a. B", ["Messrs. X", "approx. $3 incl. a.", "B"]),
         ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
+        (
+            "a (part no. X-2) Wm. X sect. 9",
+            ["a (part no. X", "-", "2)", "Wm. X", "sect. 9"],
+        ),
+        ("[1/2/2024, 9:05:10 PM] X", ["[1/2/2024, 9:05:10 PM] X"]),
+        (
+            f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
+            [f"Re: {LONG}", f"by c {LONG}", "www.b.c"],
+        ),
+        ("On Mon X a X <b> wrote:\n> X", ["On Mon X a X <b> wrote:", "> X"]),
+        ("2024-03-15 10:22:07 X - a) X\nX", ["2024-03-15 10:22:07 X - a) X", "X"]),
     ],
 )
 def test_where_sentences_end(text, sentences):
