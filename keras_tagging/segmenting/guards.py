@@ -40,6 +40,10 @@ def _guard(pattern: str, reason: str) -> Guard:
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 PICTURES = _guard(**_TABLE["pictures"])
 _WORD = re.compile(r"[^\W\d_]+$")
+_VOWEL = re.compile("[aeiouyàâéèêëîïôûù]")
+#: where a sentence may begin, and characters in which that is looked for
+_BEGIN = re.compile(r"[.?!…][\"'”’)\]]*[ \v]|[\r\n]|: ")
+SENTENCE = 300
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
@@ -111,11 +115,11 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     """
     white = are_white(codes)
     inside, ends = _whole(codes, white)
-    within, shortened = _abbreviations(codes, white)
+    within, stops, shortened = _abbreviations(codes, white)
     small = _SMALL[np.minimum(codes[1:], _LAST)]
     within[:-1] |= small & ~white[:-1] & ~np.isin(codes[:-1], _CALLS)
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
-    stops = _short_lines(codes, breaks)
+    stops |= _short_lines(codes, breaks)
     before, is_unit = None, False  # of the line before: how often quoted, its label
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
@@ -137,7 +141,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if place > 1 and is_new:
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower():
-            within[place - 2] |= chr(codes[place - 2]) not in ".,!?:…"
+            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…"
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
     return Guarded(inside, ends, within, stops, shortened)
 
@@ -162,17 +166,33 @@ def _whole(codes, white):
 
 
 def _abbreviations(codes, white):
-    """Where no sentence ends behind what is `SHORTENED`; and `Guarded.shortened`."""
-    within, shortened = np.zeros((2, len(codes)), bool)
+    """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
+
+    Before a small letter none ends behind a short word with a capital ("Utd. in"), and
+    one does behind a long one of a sentence that began with a small letter, too: of 190
+    sentences of EWT and GUM in which that is so, 183 are cut so.
+    """
+    within, stops, shortened = np.zeros((3, len(codes)), bool)
     latin = np.minimum(codes, _LAST)
     shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
     for place in np.flatnonzero(shortened).tolist():
-        word = text_of_codes(codes[max(0, place - _LONGEST) : place + 1]).lower()
-        if before := SHORTENED.get(_WORD.search(word)[0]):
-            behind = text_of_codes(codes[place + 3 : place + 3 + _LONGEST])
-            within[place + 1] = _kind(behind.split()[0]) in before
+        text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
+        word = _WORD.search(text)[0]
+        behind = text_of_codes(codes[place + 3 : place + 3 + _LONGEST]).split()[0]
+        kind = _kind(behind)
+        if kinds := SHORTENED.get(word.lower()):
+            within[place + 1] = kind in kinds
+        elif kind == "small" and len(word) > 2:
+            text = text_of_codes(codes[max(0, place - SENTENCE) : place + 1])
+            sentence = _BEGIN.split(text)[-1]
+            if len(sentence) == SENTENCE or sentence == word:
+                continue  # it is not known how the sentence begins
+            if word[0].isupper():
+                within[place + 1] = word[1:].islower() and len(word) < 6
+            else:
+                stops[place + 1] = sentence[:1].islower() and _VOWEL.search(word)
     shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
-    return within, shortened
+    return within, stops, shortened
 
 
 def _short_lines(codes, breaks):

@@ -100,6 +100,9 @@ def test_pictures_end_where_they_end():
             "a (part no. X-2) Wm. X sect. 9",
             ["a (part no. X", "-", "2)", "Wm. X", "sect. 9"],
         ),
+        ("X go Utd. in May. so X", ["X", "go Utd. in May. so X"]),
+        ("X it was late. sorry. and X", ["X", "it was late.", "sorry.", "and X"]),
+        ("Jo: it was late. sorry", ["Jo: it was late.", "sorry"]),
         ("[1/2/2024, 9:05:10 PM] X", ["[1/2/2024, 9:05:10 PM] X"]),
         (
             f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
