@@ -11,6 +11,7 @@
     python models/make.py en-ccg --onnx    # its ONNX files alone, of the model there
     python models/make.py en --card        # its cards alone, with the figures there
     python models/make.py en runs/en-1 --words 50000    # with fewer vectors
+    python models/make.py en runs/en-1 --also GUM    # with a column of its figures
 
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
@@ -39,6 +40,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import keras_tagging
+from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data.lemmas.rules import read_lexicon
 from keras_tagging.models.files.run_folder import METADATA
 from keras_tagging.runtime.folder import (
@@ -121,6 +123,8 @@ model-index: {index}
 * Please cite: {citation}
 * Limits: {limits}
 """
+#: the headings of the figures of the splits
+COLUMNS = {"dev": "Development", "test": "Test"}
 #: what hubs call the licences
 SPDX = {"CC BY-SA 4.0": "cc-by-sa-4.0", "LGPL-LR": "lgpl-lr"}
 
@@ -133,18 +137,18 @@ def hub_card(name: str, card: dict) -> str:
         card: the content of `card.json`.
     """
     task = {"type": "token-classification", "name": card["summary"]}
+    test = {"type": card["treebank"], "name": card["corpus"].split(" (")[0]}
     results = [
         {
             "task": task,
-            "dataset": {
-                "type": card["treebank"],
-                "name": card["corpus"].split(" (")[0],
-            },
+            "dataset": test if part == "test" else {"type": part, "name": part},
             "metrics": [
                 {"type": key, "name": FIGURES[key], "value": float(value.split()[0])}
-                for key, value in card["figures"]["test"].items()
+                for key, value in figures.items()
             ],
         }
+        for part, figures in card["figures"].items()
+        if part != "dev"
     ]
     index = json.dumps([{"name": name, "results": results}], ensure_ascii=False)
     code = card["language"].partition("(")[2].rstrip(")")
@@ -197,17 +201,17 @@ def figures_of(runs: list[dict]) -> dict[str, dict[str, str]]:
         split: {
             key: spread([run["scores"][split][key] for run in runs])
             for key in FIGURES
-            if key in runs[0]["scores"][split]
+            if key in scores
         }
-        for split in ("dev", "test")
+        for split, scores in runs[0]["scores"].items()
     }
 
 
 def table_of(figures: dict) -> str:
     """The figures as a table in reStructuredText."""
-    rows = [["Figure", "Development", "Test"]]
+    rows = [["Figure", *(COLUMNS.get(name, name) for name in figures)]]
     for key in figures["dev"]:
-        rows.append([FIGURES[key], *(figures[s][key] for s in ("dev", "test"))])
+        rows.append([FIGURES[key], *(own.get(key, "") for own in figures.values())])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rule = "  ".join("=" * width for width in widths)
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -286,10 +290,9 @@ def figures_of_words(pipeline, given: dict, sentences) -> dict[str, float]:
     return {name: whole.get(name, value) for name, value in own.items()}
 
 
-def compute_figures(pipeline, corpus, given: dict) -> None:
-    """Put figures in the place of those that the run had."""
+def compute_figures(pipeline, splits: dict, given: dict) -> None:
+    """Put figures of splits in the place of those that the run had."""
     evaluate = evaluator_of(pipeline, given)
-    splits = {"dev": corpus.dev, "test": corpus.test}
     scores = {split: dict(evaluate(rows)) for split, rows in splits.items()}
     pipeline.metadata = {**pipeline.metadata, "scores": scores}
 
@@ -391,6 +394,8 @@ def main():
         type=int,
         help="of the pretrained vectors to keep, the first N beside training's",
     )
+    parser.add_argument("--entities", help="those of the corpus")
+    parser.add_argument("--also", nargs="+", default=[], help="other treebanks")
     parser.add_argument("--segmenter", type=Path, help="in the place of the model's")
     parser.add_argument("--card", action="store_true", help="only the cards anew")
     parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
@@ -421,6 +426,12 @@ def main():
     # the text of the sentences, where a segmenter is measured
     options = {} if given else {"surface": True}
     corpus = keras_tagging.load_corpus(corpus, **options)
+    if args.entities:
+        add_entities(corpus, args.entities)
+    splits = {"dev": corpus.dev, "test": corpus.test}
+    for path in args.also:
+        other = keras_tagging.load_corpus(path, **options)
+        splits[f"{Path(path).name} dev"] = other.dev
     if args.words is not None:
         fewer = {"words": args.words, "keep": corpus.train}
         pipelines = [each.shrink_vectors(**fewer) for each in pipelines]
@@ -432,7 +443,7 @@ def main():
         pipeline.parser.learn_rules(corpus.train, lexicon)
     if given or "lexicon" in about or args.segmenter or args.words is not None:
         for pipeline in pipelines:
-            compute_figures(pipeline, corpus, given)
+            compute_figures(pipeline, splits, given)
     runs = [pipeline.metadata for pipeline in pipelines]
     if args.runs:
         write_keras(pipelines[0], package, parts)
