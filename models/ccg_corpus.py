@@ -25,8 +25,9 @@ from keras_tagging.data.annotation import ConlluWriter
 BLOCK = 200
 READ = ("pos", "xpos", "head", "deprel")
 #: settings of the pipeline's parser that the others take
-SETTINGS = ("tags", "tag_weights", "units", "num_layers", "feed_dim")
-SETTINGS += ("vectors", "word_classes", "trainable_vectors")
+SETTINGS = ("units", "num_layers", "feed_dim", "vectors", "word_classes")
+SETTINGS += ("trainable_vectors", "token_budget")
+TAGS = ("upos", "xpos", "feats")
 
 
 def half_of(number: int) -> int:
@@ -50,7 +51,7 @@ def halves_of(sentences, treebank) -> list[int]:
 def parser_of(half: int, parser, corpus, seed: int):
     """A parser that has learnt from one half of the treebank."""
     settings = {name: parser.settings[name] for name in SETTINGS}
-    made = keras_tagging.build(parser.architecture, seed=seed, **settings)
+    made = keras_tagging.build(parser.architecture, seed=seed, tags=TAGS, **settings)
     train = [s for i, s in enumerate(corpus.train) if half_of(i) == half]
     made.fit(train, validation_data=corpus.dev, verbose=2)
     return made

