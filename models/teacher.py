@@ -340,11 +340,21 @@ class Teacher:
         return {name: round(100 * float(share), 2) for name, share in shares.items()}
 
 
+def sample(sentences, words: int | None, seed: int):
+    """Random sentences with so many words in all, in their order; None: all."""
+    places = list(range(len(sentences)))
+    random.Random(seed).shuffle(places)
+    sizes = np.cumsum([len(sentences[place]) for place in places])
+    count = len(places) if words is None else np.searchsorted(sizes, words)
+    return [sentences[place] for place in sorted(places[:count])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpora", nargs="+", help="treebanks, by name or path")
     parser.add_argument("--entities", help="those of the first treebank")
     parser.add_argument("--text", type=Path, help="words, as CoNLL-U")
+    parser.add_argument("--words", type=int, help="only so many of the text, at random")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--transformer", type=Path, help="its folder; MiniLM without")
     parser.add_argument("--layers", type=int, help="only the first N of it")
@@ -368,6 +378,7 @@ def main():
         teacher.fit(args.epochs, args.learning_rate, dev)
         torch.save(teacher.network.state_dict(), weights)
     text = list(read(args.text)) if args.text else []
+    text = sample(text, args.words, args.seed)
     text = [s for s in text if len(teacher.example(s)["pieces"]) <= LONGEST]
     writer = ConlluWriter()
     with (args.out / "text.conllu").open("w", encoding="utf-8") as file:
