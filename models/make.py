@@ -86,7 +86,7 @@ CARD = """\
 
 A model of keras_tagging, to be loaded by its name. From a clone of its repository::
 
-    pip install . ./models/{name}
+    pip install . {folders}
     echo "{example}" | keras-tagging annotate {name}
 
 {description}
@@ -117,7 +117,7 @@ model-index: {index}
 
 {description}
 
-    pip install . ./models/{name}    # in a clone of keras_tagging
+    pip install . {folders}    # in a clone of keras_tagging
     keras-tagging annotate {name} FILE
 
 * Licence: {licence}
@@ -157,7 +157,14 @@ def hub_card(name: str, card: dict) -> str:
     index = json.dumps([{"name": name, "results": results}], ensure_ascii=False)
     code = card["language"].partition("(")[2].rstrip(")")
     spdx = SPDX[card["licence"].partition(",")[0]]
-    return HUB.format(name=name, index=index, code=code, spdx=spdx, **card)
+    own = {"name": name, "folders": folders_of(name, card), "index": index}
+    return HUB.format(code=code, spdx=spdx, **own, **card)
+
+
+def folders_of(name: str, card: dict) -> str:
+    """The folders of the distributions that a model needs, and its own."""
+    names = [*dict.fromkeys(card.get("parts", {}).values()), name]
+    return " ".join(f"./models/{each}" for each in names)
 
 
 def write_cards(root: Path, card: dict, example: str, gold_words: bool) -> None:
@@ -181,6 +188,7 @@ def write_cards(root: Path, card: dict, example: str, gold_words: bool) -> None:
     readme = CARD.format(
         line="=" * len(card["title"]),
         name=root.name,
+        folders=folders_of(root.name, card),
         example=example,
         figures_are=GOLD_WORDS if gold_words else RAW_TEXT,
         spread=several if "," in seeds else "one seed",

@@ -26,7 +26,7 @@ BREAK = re.compile("[\r\n\f\x85\u2028\u2029]")
 MARK = re.compile(
     r"(?:[-*+•·‣▪◦●○–—]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivx]{2,4})[.)]|"
     r"\[[0-9/., -]{0,14}[0-9]{1,2}(?::[0-9]{2}){1,2}(?: [AP]M)?\]|"
-    r"[^\W\d_]{1,12}:)(?=\s)|>(?: ?>)*"
+    r"[^\W\d_]{1,12}\.?:)(?=\s)|>(?: ?>)*"
 )
 #: characters of a line that are looked at for one
 MARK_SIZE = 28

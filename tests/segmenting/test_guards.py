@@ -103,6 +103,9 @@ def test_pictures_end_where_they_end():
         ("X go Utd. in May. so X", ["X", "go Utd. in May. so X"]),
         ("X it was late. sorry. and X", ["X", "it was late.", "sorry.", "and X"]),
         ("Jo: it was late. sorry", ["Jo: it was late.", "sorry"]),
+        ('X in 1990. "Hm X', ["X", "in 1990.", '"Hm X']),
+        ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
+        (f"AB {LONG}\nb@c.d", [f"AB {LONG}", "b@c.d"]),
         ("[1/2/2024, 9:05:10 PM] X", ["[1/2/2024, 9:05:10 PM] X"]),
         (
             f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
