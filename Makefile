@@ -26,7 +26,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, then train on the demo corpus (2 minutes, once installed)
-	echo "Don't panic! Ms. Smith will read the books you sent." | $(BIN)/keras-tagging annotate en
+	echo "Don't panic! Ms. Smith will read the books you sent to London." | $(BIN)/keras-tagging annotate en
 	$(BIN)/keras-tagging train bigru --corpus demo --out demo-model --epochs 8 --force
 	$(BIN)/keras-tagging evaluate demo-model --corpus demo --split dev --multi-tagging
 	echo "The teacher that she visits knows that the guards attack it ." | $(BIN)/keras-tagging tag demo-model --beta 0.01

@@ -351,7 +351,7 @@ def annotate(
         keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate runs/ccg book.txt --output auto > book.auto
         keras-tagging annotate en-ccg book.txt --output tree
-        keras-tagging annotate en-ccg book.txt --parts segmenter,tagger > tagged.conllu
+        keras-tagging annotate en-ccg book.txt --parts segmenter,parser > trees.conllu
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en mail.txt --output jsonl --probabilities > mail.jsonl
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
