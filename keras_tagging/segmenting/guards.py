@@ -45,9 +45,15 @@ _VOWEL = re.compile("[aeiouyàâéèêëîïôûù]")
 _OPENING = re.compile(r"[\"“«][^\W\d_a-z]")
 #: and a label behind a number
 _LABEL = re.compile(r"[^\W\d_]{2,12}\.?:$")
-#: where a sentence may begin, and characters in which that is looked for
-_BEGIN = re.compile(r"[.?!…][\"'”’)\]]*[ \v]|[\r\n]|: ")
+#: where a sentence may begin, but for behind "Utd.", and characters in which that is
+#: looked for
+_BEGIN = re.compile(
+    "".join(rf"(?<!\b[A-Z]\w{{{size}}})" for size in range(1, 5))
+    + r"\.[\"'”’)\]]*[ \v]|[?!…][\"'”’)\]]*[ \v]|[\r\n]|: "
+)
 SENTENCE = 300
+#: an abbreviation that begins a line: "M.Eng. Physics"
+_FIRST = re.compile(r"[\r\n\v]\w{1,2}\.[^\W\d_]{1,4}$")
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
@@ -119,7 +125,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     """
     white = are_white(codes)
     inside, ends = _whole(codes, white)
-    within, stops, shortened = _abbreviations(codes, white)
+    within, stops, shortened = _abbreviations(codes, white, is_first)
     small = _SMALL[np.minimum(codes[1:], _LAST)]
     within[:-1] |= small & ~white[:-1] & ~np.isin(codes[:-1], _CALLS)
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
@@ -169,7 +175,7 @@ def _whole(codes, white):
     return inside, ends
 
 
-def _abbreviations(codes, white):
+def _abbreviations(codes, white, is_first):
     """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
 
     Before a small letter none ends behind a short word with a capital ("Utd. in"; so
@@ -185,21 +191,24 @@ def _abbreviations(codes, white):
         word = _WORD.search(text)[0]
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
         kind = _kind(behind)
-        if kinds := SHORTENED.get(word.lower()):
-            within[place + 1] = kind in kinds
+        kinds = SHORTENED.get(word.lower(), "")
+        if kind in kinds or _FIRST.search(
+            "\n" * (is_first and place < _LONGEST) + text
+        ):
+            within[place + 1] = True
         elif word.isdigit() and _LABEL.match(behind):
             stops[place + 1] = True
-        elif len(word) > 1 and _OPENING.match(behind):
+        elif not kinds and len(word) > 1 and _OPENING.match(behind):
             stops[place + 1] = True
         elif kind == "small" and len(word) > 2:
             text = text_of_codes(codes[max(0, place + 1 - SENTENCE) : place + 1])
             sentence = _BEGIN.split(text)[-1]
-            if len(sentence) == SENTENCE or sentence == word:
+            if len(sentence) == SENTENCE:
                 continue  # it is not known how the sentence begins
-            if word[0].isupper():
+            is_small = sentence[:1].islower()
+            if word[0].isupper() and sentence != word and (kinds or not is_small):
                 within[place + 1] = word[1:].islower() and len(word) < 6
-            else:
-                stops[place + 1] = sentence[:1].islower() and _VOWEL.search(word)
+            stops[place + 1] = is_small and word.islower() and _VOWEL.search(word)
     shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
     return within, stops, shortened
 
@@ -217,7 +226,7 @@ def _short_lines(codes, breaks):
     edges = np.concatenate([[-1], breaks, [len(codes)]])
     sizes = np.diff(edges) - 1  # of lines
     line = np.searchsorted(breaks, ends_line)
-    goes_on &= np.maximum(sizes[line], sizes[line + 1]) >= SHORT
+    goes_on &= sizes[line] >= SHORT
     goes_on |= np.isin(codes[ends_line - 1], _JOINTS) | (after == ord(">"))
     stops[ends_line[~goes_on] - 1] = True
     return stops
