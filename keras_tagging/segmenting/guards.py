@@ -48,10 +48,11 @@ _LABEL = re.compile(r"[^\W\d_]{2,12}\.?:$")
 #: where a sentence may begin, but for behind "Utd.", and characters in which that is
 #: looked for
 _BEGIN = re.compile(
-    "".join(rf"(?<!\b[A-Z]\w{{{size}}})" for size in range(1, 5))
-    + r"\.[\"'”’)\]]*[ \v]|[?!…][\"'”’)\]]*[ \v]|[\r\n]|: "
+    r"(?:[?!…]|\."
+    + "".join(rf"(?<!\b[A-Z]\w{{{size}}}\.)" for size in range(1, 5))
+    + r")[\"'”’)\]]*[ \v]|[\r\n]|: "
 )
-SENTENCE = 300
+SENTENCE = 160
 #: an abbreviation that begins a line: "M.Eng. Physics"
 _FIRST = re.compile(r"[\r\n\v]\w{1,2}\.[^\W\d_]{1,4}$")
 #: the kinds of characters before which a full stop behind a word ends no sentence
@@ -85,7 +86,7 @@ LONE = re.compile(r"https?:|www\.|[\w.+-]+@\w|```")
 MACHINE = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|(?:On .{6,90} wrote|Le .{6,90} a écrit ?):"
 )
-_QUOTES = np.array([ord(mark) for mark in "'’"], "uint32")
+_IRISH = re.compile("O['’][A-Z]")  # O'Brien
 
 
 class Guarded(NamedTuple):
@@ -167,11 +168,9 @@ def _whole(codes, white):
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
-    irish = (codes[:-2] == ord("O")) & np.isin(codes[1:-1], _QUOTES)  # O'Brien
-    irish &= _LARGE[np.minimum(codes[2:], _LAST)]
-    irish[1:] &= white[:-3]
-    inside[:-2] |= irish
-    inside[1:-1] |= irish
+    for place in np.flatnonzero(codes[:-2] == ord("O")).tolist():
+        if _IRISH.fullmatch(text_of_codes(codes[place : place + 3])):
+            inside[place : place + 2] = place == 0 or white[place - 1]
     return inside, ends
 
 
@@ -185,13 +184,16 @@ def _abbreviations(codes, white, is_first):
     within, stops, shortened = np.zeros((3, len(codes)), bool)
     latin = np.minimum(codes, _LAST)
     shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
+    is_large = _LARGE[latin[3:]]  # of what follows
     numbers = _DIGIT[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
     for place in np.flatnonzero(shortened[:-3] | numbers).tolist():
         text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
         word = _WORD.search(text)[0]
+        kinds = SHORTENED.get(word.lower(), "")
+        if is_large[place] and not kinds and text[-1].isalpha() and "." not in text:
+            continue  # as most sentences end
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
         kind = _kind(behind)
-        kinds = SHORTENED.get(word.lower(), "")
         if kind in kinds or _FIRST.search(
             "\n" * (is_first and place < _LONGEST) + text
         ):
