@@ -17,10 +17,7 @@ import numpy as np
 from keras_tagging.data.lemmas.scripts import is_script, lemmas_of
 from keras_tagging.data.named_columns import field_of, labels_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
-from keras_tagging.encoding.batching import (
-    EncodedSentences,
-    slices,
-)
+from keras_tagging.encoding.batching import EncodedSentences, slices
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
 from keras_tagging.transitions.arborescence import best_heads

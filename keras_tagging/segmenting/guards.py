@@ -114,7 +114,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
     of a quoted line, at the beginning of its line, or behind what is `SHORTENED`. One
-    ends before the line of an `ITEM`, where quoted lines begin or end, between lines of
+    ends before the line of an `ITEM`, where quoted lines begin or end, behind a line of
     less than `SHORT` characters, and at a `LINE` before anything but a small letter,
     before what is `LONE` and behind a line with a label (`Subject:`). A full stop
     between a letter and a blank before a word or number is one of an abbreviation, or
@@ -177,15 +177,17 @@ def _whole(codes, white):
 def _abbreviations(codes, white, is_first):
     """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
 
-    Before a small letter none ends behind a short word with a capital ("Utd. in"; so
+    One ends before a quotation, and behind a number before a label (`Att.:`). Before a
+    small letter none ends behind a short word with a capital ("Utd. in"; so
     are 27 of 33 stops of EWT and GUM), and one does if the sentence began with a small
     letter, too (161 of 163).
     """
     within, stops, shortened = np.zeros((3, len(codes)), bool)
     latin = np.minimum(codes, _LAST)
-    shortened[:-3] = _LETTER[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
+    before_stop = (codes[1:-2] == ord(".")) & white[2:-1]
+    shortened[:-3] = _LETTER[latin[:-3]] & before_stop
+    numbers = _DIGIT[latin[:-3]] & before_stop
     is_large = _LARGE[latin[3:]]  # of what follows
-    numbers = _DIGIT[latin[:-3]] & (codes[1:-2] == ord(".")) & white[2:-1]
     for place in np.flatnonzero(shortened[:-3] | numbers).tolist():
         text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
         word = _WORD.search(text)[0]
