@@ -261,17 +261,13 @@ def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
     return pipeline
 
 
-def round_weights(pipeline, given: dict) -> None:
+def round_weights(pipeline) -> None:
     """Leave 7 bits of each weight, which a wheel then stores in less.
 
     They are more precise than the ONNX files of 8 bits, whose rows share a scale.
-
-    Args:
-        pipeline: whose models change.
-        given: those that do not, by the name of the part.
     """
-    for name, model in pipeline.parts.items():
-        for weight in model.weights if name not in given else ():
+    for model in pipeline.parts.values():
+        for weight in model.weights:
             if weight.dtype == "float32":
                 values, exponents = np.frexp(np.asarray(weight))
                 rounded = np.ldexp(np.round(values * 2**BITS) / 2**BITS, exponents)
@@ -379,6 +375,7 @@ def write_keras(pipeline, package: Path, given: dict[str, str]) -> None:
     folder = package / FOLDERS["keras"]
     shutil.rmtree(folder, ignore_errors=True)
     own = pipeline.only(name for name in pipeline.parts if name not in given)
+    round_weights(own)
     own.save(folder, half_precision=True)
     name_parts(folder, given)
 
@@ -470,12 +467,12 @@ def main():
     for pipeline in pipelines if "lexicon" in about and not args.segmenter else ():
         lexicon = read_lexicon(root / about["lexicon"])
         pipeline.parser.learn_rules(corpus.train, lexicon)
-    if given or "lexicon" in about or args.segmenter or args.words is not None:
+    asked = args.segmenter or args.entities or args.also or args.words is not None
+    if given or "lexicon" in about or asked:
         for pipeline in pipelines:
             compute_figures(pipeline, splits, given)
     runs = [pipeline.metadata for pipeline in pipelines]
     if args.runs:
-        round_weights(pipelines[0], given)
         write_keras(pipelines[0], package, parts)
     elif args.segmenter:
         replace_segmenter(pipelines[0], package)

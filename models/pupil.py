@@ -5,13 +5,13 @@
     python models/make.py en runs/en-pupil
 
 `runs/teacher` is the folder that `teacher.py` wrote, for the same treebanks and text;
-of several the pupil learns the mean. The parser
-starts from its weights, and keeps its vocabularies, its size and its speed. In each
-epoch it reads the training sentences and the whole text: it learns the teacher's
-probabilities of tags, heads and labels, and of the training sentences the gold ones,
-too; of entities those of the first treebank. Lemmas, which the teacher lacks, are those
-of the parser itself before. The development sentences of the first treebank choose the
-epoch. What is finished is kept in `--out`: the same command goes on.
+of several the pupil learns the mean. The parser starts from its weights, and keeps its
+vocabularies, its size and its speed. In each epoch it reads the training sentences and
+the whole text: it learns the teacher's probabilities of tags, heads and labels, and of
+the training sentences the gold ones, too; of entities those of the first treebank.
+Lemmas, which the teacher lacks, are those of the parser itself before. The development
+sentences of the first treebank choose the epoch. What is finished is kept in `--out`:
+the same command goes on.
 """
 
 import argparse
@@ -42,8 +42,17 @@ def together(one: SoftTargets, other: SoftTargets) -> SoftTargets:
 
 
 def mean(targets: list[SoftTargets]) -> SoftTargets:
-    """The mean of what several teachers say of the same sentences."""
+    """The mean of what several teachers say of the same sentences.
+
+    Raises:
+        ValueError: if the sentences or the labels are not the same.
+    """
     first, ids, values = targets[0], {}, {}
+    if not targets[1:]:
+        return first
+    same = first.labels, first.fingerprint
+    if any((one.labels, one.fingerprint) != same for one in targets):
+        raise ValueError("the teachers have read other sentences, or give other labels")
     for name, labels in first.labels.items():
         found = []
         for start in range(0, len(first.ids[name]), ROWS):
