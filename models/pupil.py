@@ -15,6 +15,7 @@ the same command goes on.
 """
 
 import argparse
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +104,9 @@ def main():
     parser.add_argument("--learning-rate", type=float, default=0.001)
     parser.add_argument("--token-budget", type=int, default=800)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--set", nargs="*", default=[], metavar="NAME=VALUE", help="as dropout=0.15"
+    )
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     pipeline = keras_tagging.load(args.pipeline)
@@ -122,6 +126,8 @@ def main():
     options = {"seed": args.seed, "learning_rate": args.learning_rate}
     options["tag_weights"] = weights_of(before.column_names)
     options["token_budget"] = args.token_budget
+    pairs = (pair.split("=") for pair in args.set)
+    options |= {name: json.loads(value) for name, value in pairs}
     pupil = before.retarget(corpus.train, **options)
     pupil.fit(
         mixed,

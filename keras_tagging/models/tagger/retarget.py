@@ -14,8 +14,8 @@ from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.checks import check_known
 
 #: further keywords, beside those of training, that do not change shapes of weights
-FREE = ("dropout", "layer_dropout", "constrained", "consistent", "monitor")
-FREE += ("tag_weights", "first_weight", "tree_weight")
+FREE = ("dropout", "layer_dropout", "head_dropout", "constrained", "consistent")
+FREE += ("monitor", "tag_weights", "first_weight", "tree_weight")
 # metadata of the first tagger that the new one keeps
 KEPT = ("training_sentences", "corpus", "scores")
 #: the axes with one entry for each tag, by the name of the weight
