@@ -512,8 +512,9 @@ def _sentence(stream, tokens: list[LabelledSpan], following: int, split) -> Sent
     begin, end = tokens[0][0], tokens[-1][1]
     text = stream.text(begin, end)
     spans = [(b - begin, e - begin) for b, e, _ in tokens]
-    # a word that goes on in the next line, as a French number may
-    words = [_LINE_END.sub(" ", text[b:e]) for b, e in spans]
+    words = [text[b:e] for b, e in spans]
+    if not text.isprintable():  # a word may go on in the next line, as a French number
+        words = [_LINE_END.sub(" ", word) for word in words]
     parts = [
         split(word, label >= MULTIWORD)
         for word, (_, _, label) in zip(words, tokens, strict=True)
