@@ -9,9 +9,11 @@ of several the pupil learns the mean. The parser starts from its weights, and ke
 vocabularies, its size and its speed. In each epoch it reads the training sentences and
 the whole text: it learns the teacher's probabilities of tags, heads and labels, and of
 the training sentences the gold ones, too; of entities those of the first treebank.
-Lemmas, which the teacher lacks, are those of the parser itself before. The development
-sentences of the first treebank choose the epoch. What is finished is kept in `--out`:
-the same command goes on.
+Lemmas, which the teacher lacks, are the best ones of the parser itself before. The
+development sentences of the first treebank choose the epoch. What is finished is kept
+in `--out`: the same command goes on. That of `en` 0.7 had `--epochs 4 --learning-rate
+0.0015 --set dropout=0.15 layer_dropout=0.2 head_dropout=0.2 unknown_rate=0.3
+tag_weights=[1,1,1,0.3,2]`.
 """
 
 import argparse
@@ -22,10 +24,12 @@ from pathlib import Path
 import numpy as np
 
 import keras_tagging
-from keras_tagging import SoftTargets
+from keras_tagging import SoftTargets, runtime
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import read
+from keras_tagging.data.lemmas.scripts import script_of
 from keras_tagging.data.sentence import as_sentences
+from keras_tagging.encoding.label_columns import scripts_of
 from keras_tagging.models.distillation import fingerprint_of
 from keras_tagging.models.report import without_nan
 from keras_tagging.pipelines.plan import weights_of
@@ -80,15 +84,27 @@ def joined(one: SoftTargets, other: SoftTargets, sentences) -> SoftTargets:
 
 
 class Lemmas:
-    """The lemmas of a parser alone, as a teacher."""
+    """The best lemmas of a parser, as a teacher.
 
-    def __init__(self, parser):
-        self.parser = parser
+    Args:
+        parser: its ONNX file annotates many times as fast.
+        folder: where that is written.
+    """
+
+    def __init__(self, parser, folder):
+        alone = keras_tagging.Pipeline(parser=parser)
+        alone.export(folder, format="onnx", int8=True)
+        self.annotate = runtime.load(folder).annotate
         self.tags = {"lemma": parser.tags["lemma"]}
 
     def predict(self, sentences):
-        for rows in self.parser.predict(sentences):
-            yield {"lemma": rows["lemma"]}
+        ids = {script: i for i, script in enumerate(self.tags["lemma"])}
+        same = ids[script_of("a", "a")]  # where a rule gave a lemma that has no script
+        for sentence in self.annotate([list(x.tokens) for x in sentences]):
+            rows = np.zeros((len(sentence), len(ids)), np.float32)
+            found = [ids.get(x, same) for x in scripts_of(sentence, "lemma")]
+            rows[np.arange(len(found)), found] = 1
+            yield {"lemma": rows}
 
 
 def main():
@@ -116,10 +132,11 @@ def main():
     corpus, train = corpora[0], [x for each in corpora for x in each.train]
     words = [list(x.tokens) for x in read(args.teacher[0] / "text.conllu")]
     mixed, before = [*train, *words], pipeline.parser
+    lemmas = Lemmas(before, args.out / "before")
     parts = [
         together(
             mean([SoftTargets.load(x / f"{name}.npz") for x in args.teacher]),
-            SoftTargets.of(Lemmas(before), sentences),
+            SoftTargets.of(lemmas, sentences),
         )
         for name, sentences in (("train", train), ("text", words))
     ]

