@@ -5,10 +5,10 @@
 
 Each system annotates the text in turn, in a process of its own, which tells the CPU
 seconds after start-up and a first sentence, its own and its children's, and the largest
-resident memory. spaCy's package is in the environment of `--peers-python`, its entities
-off; it reads the pieces between empty lines as documents, and gives the attributes that
-CoNLL-U has. Give a text with empty lines: one long document is slow for it. PIPELINES
-are names or folders of ONNX files; all run in `--threads`.
+resident memory. spaCy's package is in the environment of `--peers-python`; it finds
+entities, as `en` does, reads the pieces between empty lines as documents, and gives the
+attributes that CoNLL-U has. Give a text with empty lines: one long document is slow for
+it. PIPELINES are names or folders of ONNX files; all run in `--threads`.
 """
 
 import argparse
@@ -51,13 +51,13 @@ SPACY = (
     MEASURE
     + """
 import spacy
-nlp = spacy.load(name, exclude=["ner"])
+nlp = spacy.load(name)
 list(nlp.pipe(["The first sentence."]))
 start, clock, words = used(), time.perf_counter(), 0
 documents = text.split("\\n\\n")
 for document in nlp.pipe(documents, n_process=threads):
     for t in document:
-        t.text, t.lemma_, t.tag_, t.pos_, str(t.morph), t.head.i, t.dep_
+        t.text, t.lemma_, t.tag_, t.pos_, str(t.morph), t.head.i, t.dep_, t.ent_type_
         words += not t.is_space  # which is a token there
 tell(words, start, clock)
 """
