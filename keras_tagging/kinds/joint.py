@@ -1,5 +1,6 @@
 """Biaffine parsers predict the tags of each word, its head, and its relation to it."""
 
+from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.trees import trees_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.parsing import FIGURES, figures_of_trees, scores_of, tree_of
@@ -60,6 +61,7 @@ class Joint(Tagging):
     def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
         """The figures of trees, then those of tags: see `Tagging.measured`."""
         trees_of(sentences)
+        check_labelled(sentences, self.column_names)
         names, item, figures = self.measuring(sentences, seen)
 
         def both(sentence, outputs):

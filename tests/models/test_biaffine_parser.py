@@ -319,7 +319,7 @@ def test_an_ensemble_has_the_mean_probabilities(random_parser, tmp_path):
 
 def test_a_retargeted_parser_keeps_what_it_knows(learnt):
     again = learnt.retarget(FEW, learning_rate=0.001, head_dropout=0.1)
-    assert again.settings.head_dropout == 0.1
+    assert again.settings["head_dropout"] == 0.1
     assert again.evaluate(FEW, return_dict=True)["las"] == 1
     new = replace(DEV[0], columns={**DEV[0].columns, "deprel": ["new"] * len(DEV[0])})
     wider = learnt.retarget([*FEW, new])
