@@ -247,13 +247,17 @@ def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
     """
     model = keras_tagging.load(run)
     # what was a path is nobody's business
-    for part in [model] if given else model.parts.values():
+    parts = [model] if given else [*model.parts.values()]
+    for known in (model.metadata, *(part.metadata for part in parts)):
+        for trained in (known, known.get("started_from", {})):
+            if corpus := trained.get("corpus"):
+                corpus["name"] = Path(corpus["name"]).name
+    for part in parts:
         files = {k: part.settings.get(k) for k in ("vectors", "word_classes")}
         names = {k: Path(file).name for k, file in files.items() if file}
         part.settings = part.settings.replaced(**names)
     if not given:
         return model
-    model.metadata["corpus"]["name"] = Path(model.metadata["corpus"]["name"]).name
     metadata = {key: model.metadata[key] for key in ("corpus", "scores")}
     own = {model.kind.replace("-", "_"): model}
     pipeline = keras_tagging.Pipeline(**given, **own)

@@ -17,7 +17,6 @@ tag_weights=[1,1,1,0.3,2]`.
 """
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +24,7 @@ import numpy as np
 
 import keras_tagging
 from keras_tagging import SoftTargets, runtime
+from keras_tagging.cli.options import pairs
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import read
 from keras_tagging.data.lemmas.scripts import script_of
@@ -96,13 +96,14 @@ class Lemmas:
         alone.export(folder, format="onnx", int8=True)
         self.annotate = runtime.load(folder).annotate
         self.tags = {"lemma": parser.tags["lemma"]}
+        self.ids = {script: i for i, script in enumerate(self.tags["lemma"])}
+        # where a rule gave a lemma that has no script
+        self.same = self.ids[script_of("a", "a")]
 
     def predict(self, sentences):
-        ids = {script: i for i, script in enumerate(self.tags["lemma"])}
-        same = ids[script_of("a", "a")]  # where a rule gave a lemma that has no script
         for sentence in self.annotate([list(x.tokens) for x in sentences]):
-            rows = np.zeros((len(sentence), len(ids)), np.float32)
-            found = [ids.get(x, same) for x in scripts_of(sentence, "lemma")]
+            rows = np.zeros((len(sentence), len(self.ids)), np.float32)
+            found = [self.ids.get(x, self.same) for x in scripts_of(sentence, "lemma")]
             rows[np.arange(len(found)), found] = 1
             yield {"lemma": rows}
 
@@ -143,8 +144,7 @@ def main():
     options = {"seed": args.seed, "learning_rate": args.learning_rate}
     options["tag_weights"] = weights_of(before.column_names)
     options["token_budget"] = args.token_budget
-    pairs = (pair.split("=") for pair in args.set)
-    options |= {name: json.loads(value) for name, value in pairs}
+    options |= pairs("--set", args.set)
     pupil = before.retarget(corpus.train, **options)
     pupil.fit(
         mixed,

@@ -12,12 +12,12 @@ kept back are learnt, too, and only their combinations are new to the model.
 """
 
 import argparse
-from contextlib import suppress
 from pathlib import Path
 
 import texts
 
 import keras_tagging
+from keras_tagging.cli.options import pairs
 from keras_tagging.metrics.raw_text import segmentation_scores
 
 #: texts of a kind that are measured
@@ -84,13 +84,6 @@ def figures(segmenter, corpora, language: str) -> None:
         print(f"  {'all':16} {' '.join(f'{x:4}' for x in sums)}")
 
 
-def literal_of(text: str) -> int | float | str:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -111,9 +104,7 @@ def main() -> None:
         segmenter = getattr(segmenter, "segmenter", None) or segmenter
         figures(segmenter, corpora, asked.language)
         return
-    settings = dict(pair.split("=") for pair in asked.set)
-    settings = {name: literal_of(text) for name, text in settings.items()}
-    settings = SETTINGS | settings
+    settings = SETTINGS | pairs("--set", asked.set)
     segmenter = keras_tagging.build("segmenter", seed=asked.seed, **settings)
     if asked.start:
         start = keras_tagging.load(asked.start)
