@@ -28,7 +28,7 @@ class HighwayLSTMCell(LayeredCell):
         depth_gate: whether there is the link, where `appended_inputs` says that the
             input brings the cell below; a plain LSTM without it.
         peepholes: whether the gates read the cell.
-        forget_bias: float, added to the initial bias of f.
+        forget_bias: float, the initial bias of f; 0 is that of the others.
         unit_forget_bias: True is `forget_bias=1`, as in Keras' LSTM, which has it by
             default.
         **kwargs: `appended_inputs` and all others of

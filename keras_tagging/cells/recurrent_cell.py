@@ -121,7 +121,7 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
 
         Args:
             gates: names of the blocks.
-            start: by gate, what is added to its initial bias.
+            start: by gate, its initial bias; 0 leaves that of the initializer.
         """
         if not self.use_bias:
             return None
@@ -130,8 +130,9 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
 
         def initialize(shape, dtype=None):
             bias = draw(shape, dtype=dtype)
-            offsets = [start.get(gate, 0.0) for gate in gates]
-            return bias + ops.cast(ops.repeat(offsets, self.units), dtype)
+            values = [start.get(gate, 0.0) for gate in gates]
+            values = ops.cast(ops.repeat(values, self.units), dtype)
+            return ops.where(ops.equal(values, 0), bias, values)
 
         shape = (len(gates) * self.units,)
         return self.add_regularized("bias", name, shape, initialize)

@@ -34,7 +34,8 @@ class RecurrentHighwayCell(RecurrentCell):
         depth: int. Micro-steps L.
         coupled: whether :math:`k_c = 1 - k_t`, as the original's experiments.
         output_gate: whether there is the output gate.
-        transform_bias: float, added to the initial biases of the transform gate k_t.
+        transform_bias: float, the initial biases of the transform gate k_t; 0 is
+            those of the others.
         **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
 
     Call arguments:

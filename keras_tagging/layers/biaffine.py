@@ -125,10 +125,6 @@ class BiaffineHeads(DependentsAndHeads):
     def compute_mask(self, inputs, mask=None):
         return mask
 
-    def compute_output_shape(self, input_shape):
-        batch, time = input_shape[:2]
-        return batch, time, None if time is None else time + 1
-
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class ArcLabels(DependentsAndHeads):

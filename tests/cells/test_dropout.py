@@ -163,7 +163,9 @@ def test_one_training_step_equals_the_stock_layers(name):
 @pytest.mark.one_backend
 @pytest.mark.parametrize("cell_class", [SkipLSTMCell, HighwayLSTMCell])
 def test_unit_forget_bias_is_a_forget_bias_of_one(cell_class):
-    cell = cell_class(UNITS, unit_forget_bias=True)
+    cell = cell_class(UNITS, unit_forget_bias=True, bias_initializer="ones")
+    cell.build((None, width(cell)))
+    assert (ops.convert_to_numpy(cell.bias) == 1).all()  # as in Keras, not 2
     assert cell.get_config()["forget_bias"] == 1
     assert cell_class.from_config(cell.get_config()).forget_bias == 1
     assert cell_class(UNITS).forget_bias == 0

@@ -28,6 +28,13 @@ def made(layer):
     return randomize(layer)
 
 
+@pytest.mark.one_backend
+def test_scores_are_float32_in_a_graph_of_half_precision_as_well():
+    vectors = keras.KerasTensor((2, None, 4), "float16")
+    scores = BiaffineHeads(3, dtype="mixed_float16")(vectors)
+    assert (scores.shape, scores.dtype) == ((2, None, None), "float32")
+
+
 def test_scores_of_heads_are_those_of_the_equations():
     layer = made(BiaffineHeads(6))
     found = ops.convert_to_numpy(layer(X, mask=MASK))
