@@ -52,7 +52,8 @@ class SkipLSTMCell(LayeredCell):
         skip: "outputs", "internals", "gates" or None.
         gate: "joint", "exclusive", "vertical" or None.
         mapping: "identity", "sigmoid" or "tanh", of the skipped output.
-        forget_bias: float, the initial bias of f (Table 2's b_f); 0 is that of the others.
+        forget_bias: float, the initial bias of f (Table 2's b_f); 0 is that of
+            the others.
         unit_forget_bias: True is `forget_bias=1`, as in Keras' LSTM, which has it by
             default.
         **kwargs: `appended_inputs` and all others of

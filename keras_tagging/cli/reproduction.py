@@ -99,6 +99,8 @@ def reproduce(
         print(aligned(lines))
         return
     published = None if report else papers.table(paper, table)
+    if rows and isinstance(published, papers.Table):
+        papers.choose_rows(published, rows)  # refuses a name before Keras is loaded
     start_program()
     from keras_tagging.experiments.reproduction.store import Store  # with Keras
 

@@ -218,11 +218,11 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
 
 
 def check_several(items: Iterable) -> None:
-    """Raise a ValueError for a string or a mapping: it is no list of words."""
-    if isinstance(items, str | Mapping):
+    """Raise a ValueError for a string, a mapping or a corpus: it is no sentence."""
+    if isinstance(items, str | Mapping | Corpus):
         what = f"{items!r:.60} is a {type(items).__name__}"
-        remedy = "a sentence is a list of words: give [text.split()]"
-        raise ValueError(f"{what}; {remedy}; annotate takes texts")
+        remedy = "a sentence is a list of words: give [text.split()], or"
+        raise ValueError(f"{what}; {remedy} corpus.train; annotate takes texts")
 
 
 def as_sentences(sentences: Iterable) -> list[Sentence]:
@@ -231,6 +231,7 @@ def as_sentences(sentences: Iterable) -> list[Sentence]:
     Raises:
         ValueError: for a string or a mapping, or one in place of a sentence.
     """
+    check_several(sentences)
     return [as_sentence(sentence) for sentence in sentences]
 
 

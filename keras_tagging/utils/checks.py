@@ -16,11 +16,17 @@ from keras_tagging.utils import limits
 
 
 def nearest(name, names: Iterable) -> str | None:
-    """The one of some names that is most similar to this one, if any is."""
-    near = difflib.get_close_matches(
-        str(name)[:99], list(map(str, names)), n=1, cutoff=0.5
-    )
-    return near[0] if near else None
+    """The one of some names that is most similar to this one, if any is.
+
+    That is `units` for "hidden_units", and `learning_rate` for "lr".
+    """
+    name, names = str(name)[:99], list(map(str, names))
+    for other in names:
+        initials = "".join(word[:1] for word in other.split("_"))
+        if name.endswith(f"_{other}") or name in (initials, other[:2]) and name[1:]:
+            return other
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return near[0] if near and len(name) > 2 else None  # "de" is not "en"
 
 
 def check_known(kind: str, name: str, names: Iterable[str]) -> None:

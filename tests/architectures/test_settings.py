@@ -25,7 +25,14 @@ def test_unknown_architecture_and_recipe(arguments, keywords, message):
 
 
 @pytest.mark.parametrize(
-    "keyword, nearest", [("unit", "units"), ("droput", "dropout"), ("lr", None)]
+    "keyword, nearest",
+    [
+        ("unit", "units"),
+        ("droput", "dropout"),
+        ("hidden_units", "units"),
+        ("lr", "learning_rate"),
+        ("qq", None),
+    ],
 )
 def test_unknown_keyword_names_the_nearest_and_all(keyword, nearest):
     with pytest.raises(ValueError, match=f"unknown bigru keyword '{keyword}'") as error:

@@ -1,8 +1,10 @@
 from concurrent.futures import Future
+from unittest import mock
 
 import pytest
 import tensorflow as tf
 
+from keras_tagging.cli import reproduction
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import run
 from keras_tagging.experiments.reproduction.run import Runner
@@ -100,7 +102,7 @@ def test_dry_run(program, tmp_path):
 @pytest.mark.parametrize(
     ("args", "part"),
     [
-        (["wu"], "did you mean 'wu2017'"),
+        (["wu"], "did you mean 'wu2016'"),
         (["--table", 2], "without PAPER there is no --table"),
         (["wu2016", "--corpus", "demo"], "without --table there is no --corpus"),
         (["wu2016", "--table", 9], "Known: 1, 2, 3, 4"),
@@ -123,6 +125,11 @@ def test_errors_are_one_line(failing, args, part, tmp_path, monkeypatch):
     (tmp_path / "only.conll").write_text("a\tX\n\nb\tY\n")
     assert part in failing("reproduce", *args)
     assert [path.name for path in tmp_path.iterdir()] == ["only.conll"]
+
+
+def test_rows_are_checked_before_keras_is_loaded(failing):
+    with mock.patch.object(reproduction, "start_program", side_effect=AssertionError):
+        failing("reproduce", "wu2016", "--table", 2, "--rows", "to the")
 
 
 def test_a_folder_is_filled(program, failing, runner, tmp_path):

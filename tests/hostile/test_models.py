@@ -167,6 +167,7 @@ def test_other_classes_are_not_even_made(tmp_path, name):
     message = refused(tmp_path / "model.keras", other)
     kinds = "tagger, parser, biaffine-parser, ccg-parser, ccg-shift-reduce or segmenter"
     assert f"holds a Tagger, not a {kinds}" in message
+    assert ("keras.saving.load_model opens" in message) == (">" not in str(name))
 
 
 # Damaged files

@@ -30,10 +30,12 @@ Nothing here imports Keras. How we read the papers:
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal
+from unicodedata import normalize
 
 from keras_tagging.utils.checks import check_known
 
@@ -199,3 +201,42 @@ def table(paper: str, number: int) -> Table | Settings:
         numbers = ", ".join(map(str, tables))
         raise ValueError(f"{paper} has no Table {number!r} here. Known: {numbers}")
     return tables[number]
+
+
+def slugs(table: Table) -> dict[str, str]:
+    """Names for files, for each of our rows: lower-case ASCII, digits and hyphens."""
+    slugs = {}
+    for name in (row.name for row in table.rows if row.architecture):
+        text = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slugs[name] = re.sub("[^a-z0-9]+", "-", text).strip("-")[:60].strip("-")
+    return slugs
+
+
+def choose_rows(table: Table, names: Sequence[str] | None) -> list[Row]:
+    """Pick rows of the table by their names, in the order of the table.
+
+    Args:
+        names: full names, slugs, or beginnings that fit a single row, in any case. None
+            picks all our systems.
+
+    Raises:
+        ValueError: if a name fits none of our systems, or several.
+    """
+    if not names:
+        return [row for row in table.rows if row.architecture]
+    chosen = {_row_named(table, name) for name in names}
+    return [row for row in table.rows if row.name in chosen]
+
+
+def _row_named(table: Table, name: str) -> str:
+    wanted, rows = name.casefold(), slugs(table)
+    names = {row: (row.casefold(), slug) for row, slug in rows.items()}
+    fitting = [row for row in rows if wanted in names[row]]
+    if not fitting:
+        fitting = [row for row in rows if any(n.startswith(wanted) for n in names[row])]
+    if len(fitting) != 1:
+        raise ValueError(
+            f"--rows {name!r} fits {len(fitting)} of the rows of Table {table.number} "
+            f"of {table.paper} that are trained, not one: {'; '.join(fitting or rows)}"
+        )
+    return fitting[0]

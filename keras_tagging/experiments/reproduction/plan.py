@@ -6,12 +6,10 @@ There is a job for each of our systems and each seed.
 import glob
 import os
 import platform
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from unicodedata import normalize
 
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.corpora import load_corpus
@@ -20,7 +18,7 @@ from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus
 from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.trees import trees_of
-from keras_tagging.experiments.papers import Row, Table
+from keras_tagging.experiments.papers import Row, Table, choose_rows, slugs
 from keras_tagging.experiments.reproduction.store import Job, Store
 from keras_tagging.metrics import attachment_scores
 from keras_tagging.models.files.saving import versions
@@ -33,45 +31,6 @@ from keras_tagging.vectors import load_vectors
 SHORT = {"layers": "num_layers"}
 #: keywords that have an option of their own
 OPTIONS = {"epochs", "seed", "embeddings", "vectors"}
-
-
-def slugs(table: Table) -> dict[str, str]:
-    """Names for files, for each of our rows: lower-case ASCII, digits and hyphens."""
-    slugs = {}
-    for name in (row.name for row in table.rows if row.architecture):
-        text = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-        slugs[name] = re.sub("[^a-z0-9]+", "-", text).strip("-")[:60].strip("-")
-    return slugs
-
-
-def choose_rows(table: Table, names: Sequence[str] | None) -> list[Row]:
-    """Pick rows of the table by their names, in the order of the table.
-
-    Args:
-        names: full names, slugs, or beginnings that fit a single row, in any case. None
-            picks all our systems.
-
-    Raises:
-        ValueError: if a name fits none of our systems, or several.
-    """
-    if not names:
-        return [row for row in table.rows if row.architecture]
-    chosen = {_row_named(table, name) for name in names}
-    return [row for row in table.rows if row.name in chosen]
-
-
-def _row_named(table: Table, name: str) -> str:
-    wanted, rows = name.casefold(), slugs(table)
-    names = {row: (row.casefold(), slug) for row, slug in rows.items()}
-    fitting = [row for row in rows if wanted in names[row]]
-    if not fitting:
-        fitting = [row for row in rows if any(n.startswith(wanted) for n in names[row])]
-    if len(fitting) != 1:
-        raise ValueError(
-            f"--rows {name!r} fits {len(fitting)} of the rows of Table {table.number} "
-            f"of {table.paper} that are trained, not one: {'; '.join(fitting or rows)}"
-        )
-    return fitting[0]
 
 
 def make_jobs(

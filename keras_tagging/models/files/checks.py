@@ -102,7 +102,9 @@ def check_content(content) -> None:
         held = str(content.get("class_name"))[:50]
         text = f"holds a {held}, not a {kinds.named()}"
         package, separator, _ = str(name).partition(">")
-        if separator and package not in ("keras", "keras_tagging"):
+        if not separator:
+            text += ": keras.saving.load_model opens a model of your own layers"
+        elif package not in ("keras", "keras_tagging"):
             text += f": install the package that registers {name[:80]!r}"
         raise ValueError(text)
     check_compile_config(content.get("compile_config"))
