@@ -27,7 +27,8 @@ from keras_tagging.cli.options import (
 from keras_tagging.cli.progress import is_shown
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.corpora.loading import hold_out
-from keras_tagging.data import Corpus, CorpusFiles
+from keras_tagging.data import Corpus, detect_format, read
+from keras_tagging.data.lines import source_name
 from keras_tagging.kinds import PARSER, TAGGER, Kind
 from keras_tagging.runtime.pipeline import CCG_PARSERS, PARTS
 from keras_tagging.vectors.named import WITH_WORDS, words_for
@@ -271,7 +272,10 @@ class Distillation:
             raise ValueError(
                 f"{arch} is a {kind.name}, and a {kind.name} has no --teacher"
             )
-        CorpusFiles(self.unlabelled or ())  # raises if there is no such file
+        for path in self.unlabelled or ():
+            if str(path) == "-":  # whose beginning would tell its format, and be lost
+                raise ValueError("--unlabelled -: give a file")
+            source_name(path)  # raises if there is none
 
     def load(self, kind: Kind):
         """The `models.distillation.Teacher`, or None.
@@ -284,7 +288,8 @@ class Distillation:
         """
         if self.teacher is None:
             return None
-        text = list(CorpusFiles(self.unlabelled or ()))
+        files = self.unlabelled or ()
+        text = [s for x in files for s in read(x, detect_format(x, default="text"))]
         model = load_model(self.teacher, part=kind.name)
         from rich.console import Console
         from rich.progress import track

@@ -5,7 +5,6 @@ import lazy_loader
 from keras_tagging.data.readers import (
     FORMATS,
     CorpusError,
-    CorpusFiles,
     detect_format,
     read,
     write,
@@ -17,7 +16,6 @@ __all__ = [
     "FORMATS",
     "Corpus",
     "CorpusError",
-    "CorpusFiles",
     "Entity",
     "Sentence",
     "Span",

@@ -4,7 +4,7 @@ import inspect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -373,32 +373,3 @@ def _as_conll(sentence: Sentence, columns: dict, names: list[str] | None) -> str
         raise ValueError(f"{what}: write 'jsonl' instead")
     rows = zip(sentence.tokens, *map(columns.get, names or columns), strict=True)
     return as_rows([*rows], names is None)
-
-
-class CorpusFiles:
-    """The sentences of files, one file after another, in constant memory.
-
-    Each iteration reads the files anew. Their format is recognised, as in `read`; where
-    the lines fit several, each is a sentence, with blanks between its tokens ("text").
-
-    Args:
-        paths: of the files, which may be compressed.
-
-    Raises:
-        CorpusError: if there is no such file, and, during the iteration, at a malformed
-            sentence.
-    """
-
-    def __init__(self, paths: Sequence[str | Path]):
-        self.paths = list(paths)
-        for path in self.paths:
-            if str(path) == "-":
-                raise CorpusError("-: the text is read again and again: give a file")
-            source_name(path)
-
-    def __iter__(self) -> Iterator[Sentence]:
-        for path in self.paths:
-            yield from read(path, detect_format(path, default="text"))
-
-    def __repr__(self) -> str:
-        return f"CorpusFiles({', '.join(map(str, self.paths))})"

@@ -179,6 +179,20 @@ def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
     return np.array(head_of[1:], "int32"), list(labels[1:])
 
 
+def dominates(head_of: Sequence[int], head: int, word: int) -> bool:
+    """Whether a word is another one, or below it; that of ROOT, at 0, is 0."""
+    while word not in (head, 0):
+        word = head_of[word]
+    return word == head
+
+
+def is_crossed(head_of: Sequence[int], word: int) -> bool:
+    """Whether a word between this one and its head is not below the head."""
+    head = head_of[word]
+    between = range(min(word, head) + 1, max(word, head))
+    return not all(dominates(head_of, head, other) for other in between)
+
+
 def _listed(words: list[int]) -> str:
     if len(words) > 8:
         return f"{', '.join(map(str, words[:8]))} ... ({len(words)} words)"
@@ -191,18 +205,8 @@ def _smallest_nonprojective(head_of: list[int]) -> int:
     def size(word):
         return abs(word - head_of[word]), min(word, head_of[word])
 
-    def dominates(head, word):
-        while word not in (head, 0):
-            word = head_of[word]
-        return word == head
-
-    def is_crossed(word):
-        head = head_of[word]
-        between = range(min(word, head) + 1, max(word, head))
-        return not all(dominates(head, other) for other in between)
-
     words = sorted(range(1, len(head_of)), key=size)
-    return next(word for word in words if is_crossed(word))
+    return next(word for word in words if is_crossed(head_of, word))
 
 
 def _below(children: list[list[int]], top: int, without: int = 0):

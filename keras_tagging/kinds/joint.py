@@ -1,10 +1,12 @@
 """Biaffine parsers predict the tags of each word, its head, and its relation to it."""
 
+from keras_tagging.data.guidelines import mended_columns, mended_heads
 from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.trees import trees_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.parsing import FIGURES, figures_of_trees, scores_of, tree_of
 from keras_tagging.kinds.tagging import Tagging
+from keras_tagging.transitions.arc_labels import groups_of
 
 TREE = ("heads", "deprels")
 OUTPUTS = {
@@ -45,7 +47,8 @@ class Joint(Tagging):
 
         def found(sentence, outputs):
             fields, values, spans = tagged(sentence, outputs)
-            heads, deprels = tree_of(outputs)
+            heads, deprels = self._tree(outputs)
+            mended_columns(fields, heads, deprels)
             tree = {"head": [*map(str, heads)], "deprel": deprels}
             if probabilities:
                 values |= {k: outputs[f"{k}_probabilities"].tolist() for k in tree}
@@ -53,9 +56,15 @@ class Joint(Tagging):
 
         return names, found
 
+    def _tree(self, outputs):
+        """A tree, of Universal Dependencies with the heads that these allow."""
+        heads, deprels = tree_of(outputs)
+        is_ud = groups_of(self.labels).any()
+        return mended_heads(heads, deprels) if is_ud else heads, deprels
+
     def scores(self, sentences, *calls, **options):
         """The `metrics.attachment_scores` on gold trees, with their tables."""
-        trees = self.decode(sentences, [*TREE], lambda _, x: tree_of(x), 1, *calls)
+        trees = self.decode(sentences, [*TREE], lambda _, x: self._tree(x), 1, *calls)
         return scores_of(sentences, trees, **options)
 
     def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
@@ -65,7 +74,7 @@ class Joint(Tagging):
         names, item, figures = self.measuring(sentences, seen)
 
         def both(sentence, outputs):
-            return tree_of(outputs), item(sentence, outputs)
+            return self._tree(outputs), item(sentence, outputs)
 
         names = [*dict.fromkeys([*names, *TREE])]
         results = self.decode(sentences, names, both, 1, *calls)

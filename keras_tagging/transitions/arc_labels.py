@@ -3,7 +3,8 @@
 Universal Dependencies allow one dependent of each group of `GROUPS`, subtypes included,
 but for those of `OUTER`, as of a clause that is a predicate. Of several, all but the
 most probable one take their best labels of other groups, and so on, until no head has
-two. It is written once for NumPy, Keras and ONNX: see `transitions.search`.
+two. Labels of `RIGHT` point from a head to the words behind it. It is written once for
+NumPy, Keras and ONNX: see `transitions.search`.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from keras_tagging.transitions.search import FORBIDDEN
 
 GROUPS = {"nsubj": 1, "csubj": 1, "obj": 2, "iobj": 3}
 OUTER = ":outer"
+RIGHT = {"conj", "fixed", "flat", "goeswith", "appos"}
 
 
 def groups_of(labels: Sequence[str]) -> np.ndarray:
@@ -60,7 +62,10 @@ def best_labels(engine, scores, heads, labels: Sequence[str]):
         barred = xp.equal(xp.expand_dims(group, 2), groups) & xp.expand_dims(loses, 2)
         return xp.any(loses), xp.where(barred, np.float32(FORBIDDEN), scores)
 
+    to_left = xp.expand_dims(heads > places + 1, 2)
+    right = np.array([label.partition(":")[0] in RIGHT for label in labels])
     scores = engine.log_softmax(scores)
+    scores = xp.where(to_left & right, np.float32(FORBIDDEN), scores)
     # each word is barred from each group at most once
     most, shape = length * int(groups.max()) + 1, (None, None, len(labels))
     [scores] = engine.loop(bar, [scores], most, [shape])

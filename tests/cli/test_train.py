@@ -211,6 +211,7 @@ MISTAKES = [
     (["bigru", "--teacher", "runs/none"], "runs/none: no such model"),
     (["bigru", "--init", "runs/none"], "runs/none: no such model"),
     (["bigru", "--teacher", ".", "--unlabelled", "none.txt"], "none.txt"),
+    (["bigru", "--teacher", ".", "--unlabelled", "-"], "--unlabelled -: give a file"),
     (["bigru", "--embeddings", "none.vec"], "none.vec: there is no such file"),
     (["bigru", "--set", "vectors=no/vec"], "no/vec: there is no such file"),
     (["pipeline", "--set", "parser.word_classes=a.tsv"], "a.tsv: there is no such"),

@@ -11,7 +11,6 @@ import pytest
 from keras_tagging.data import (
     FORMATS,
     CorpusError,
-    CorpusFiles,
     Sentence,
     detect_format,
     read,
@@ -401,17 +400,3 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
     with pytest.raises(ValueError):
         write(new, path)
     assert path.read_text() == "old\tT\n\n" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_files_are_read_again(tmp_path):
-    lines, rows = tmp_path / "a.txt", tmp_path / "b.conllu"
-    lines.write_text("a b\nc d\n", "utf-8")  # as many words each: any format fits
-    rows.write_text("1\tx\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n", "utf-8")
-    files = CorpusFiles([lines, rows])
-    for _ in range(2):
-        assert [s.tokens for s in files] == [["a", "b"], ["c", "d"], ["x"]]
-    assert str(lines) in repr(files)
-    with pytest.raises(CorpusError, match="none.txt"):
-        CorpusFiles([tmp_path / "none.txt"])
-    with pytest.raises(CorpusError, match="read again and again"):
-        CorpusFiles(["-"])

@@ -1,4 +1,4 @@
-"""One subject and one object a head: against plain Python, and other engines."""
+"""One subject and one object a head, `conj` to the right: as plain Python has them."""
 
 import keras
 import numpy as np
@@ -11,7 +11,7 @@ from keras_tagging.onnx.graphs import OnnxEngine
 from keras_tagging.transitions.arc_labels import best_labels
 from keras_tagging.transitions.search import NumPy
 
-LABELS = ["punct", "nsubj", "csubj:pass", "nsubj:outer", "obj", "iobj", "obl"]
+LABELS = ["punct", "nsubj", "csubj:pass", "nsubj:outer", "obj", "iobj", "conj:and"]
 GROUPS = [{"nsubj", "csubj:pass"}, {"obj"}, {"iobj"}]
 
 
@@ -35,6 +35,9 @@ def one_after_the_other(scores, heads):
     """The labels of a sentence: who loses looks for others, and may win there."""
     shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     ranked = [[LABELS[i] for i in np.argsort(-row, kind="stable")] for row in scores]
+    for word, head in enumerate(heads):
+        if head > word + 1:
+            ranked[word].remove("conj:and")
     words, taken = list(range(len(heads))), {}
     labels = [None] * len(heads)
     while words:
