@@ -1,9 +1,11 @@
 """Biaffine parsers predict the tags of each word, its head, and its relation to it."""
 
+from typing import Any
+
 from keras_tagging.data.named_columns import check_labelled
+from keras_tagging.data.sentence import Sentences
 from keras_tagging.data.trees import trees_of
-from keras_tagging.kinds import Output
-from keras_tagging.kinds.parsing import FIGURES, figures_of_trees, scores_of, tree_of
+from keras_tagging.kinds import Output, parsing
 from keras_tagging.kinds.tagging import Tagging
 
 TREE = ("heads", "deprels")
@@ -31,9 +33,7 @@ class Joint(Tagging):
         """The columns of sentences that it fills."""
         return *super().gives, "head", "deprel"
 
-    def parse(self, sentences):
-        """Parse sentences: the same as `annotate`."""
-        return self.annotate(sentences)
+    parse = parsing.Parsing.parse
 
     def _decoding(self, probabilities):
         """The sentences have the tags and the trees; with `probabilities` these, too.
@@ -45,7 +45,7 @@ class Joint(Tagging):
 
         def found(sentence, outputs):
             fields, values, spans = tagged(sentence, outputs)
-            heads, deprels = tree_of(outputs)
+            heads, deprels = parsing.tree_of(outputs)
             tree = {"head": [*map(str, heads)], "deprel": deprels}
             if probabilities:
                 values |= {k: outputs[f"{k}_probabilities"].tolist() for k in tree}
@@ -53,10 +53,14 @@ class Joint(Tagging):
 
         return names, found
 
-    def scores(self, sentences, *calls, **options):
+    def scores(
+        self, sentences: Sentences, *calls: Any, **options: Any
+    ) -> "parsing.AttachmentScores":
         """The `metrics.attachment_scores` on gold trees, with their tables."""
-        trees = self.decode(sentences, [*TREE], lambda _, x: tree_of(x), 1, *calls)
-        return scores_of(sentences, trees, **options)
+        trees = self.decode(
+            sentences, [*TREE], lambda _, x: parsing.tree_of(x), 1, *calls
+        )
+        return parsing.scores_of(sentences, trees, **options)
 
     def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
         """The figures of trees, then those of tags: see `Tagging.measured`."""
@@ -65,14 +69,14 @@ class Joint(Tagging):
         names, item, figures = self.measuring(sentences, seen)
 
         def both(sentence, outputs):
-            return tree_of(outputs), item(sentence, outputs)
+            return parsing.tree_of(outputs), item(sentence, outputs)
 
         names = [*dict.fromkeys([*names, *TREE])]
         results = self.decode(sentences, names, both, 1, *calls)
-        scores = scores_of(sentences, [tree for tree, _ in results], **options)
-        return figures_of_trees(scores) | figures([part for _, part in results])
+        scores = parsing.scores_of(sentences, [tree for tree, _ in results], **options)
+        return parsing.figures_of_trees(scores) | figures([part for _, part in results])
 
     @property
     def figures(self) -> list[str]:
         """The names of the figures: those of trees, then those of tags."""
-        return [*FIGURES, *super().figures]
+        return [*parsing.FIGURES, *super().figures]

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from keras_tagging.data.named_columns import RESERVED, with_targets
 from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.sentence import Labels, Sentences, as_sentences
 from keras_tagging.data.trees import find_cycle
 from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 from keras_tagging.kinds.joint import Joint
@@ -56,6 +57,14 @@ class Evaluated:
         words = getattr(self, "words", None)
         return read_again, (path.resolve(), sha256, self._threads, words)
 
+    @overload
+    def evaluate(
+        self, x: Sentences, *a: Any, return_dict: Literal[True], **options: Any
+    ) -> dict[str, float]: ...
+    @overload
+    def evaluate(
+        self, x: Sentences, y: Labels | None = ..., **options: Any
+    ) -> list[float]: ...
     def evaluate(self, x, y=None, *, return_dict=False, **options):
         """Evaluate the model on annotated sentences.
 
@@ -255,7 +264,7 @@ class OnnxTagger(Tagging, OnnxModel):
         rules = described.get("rules") if session.has_all else None
         self.rules = ColumnRules.restored(rules, self.label_columns)
 
-    def predict(self, sentences) -> list:
+    def predict(self, sentences: Sentences) -> list[Any]:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
         return self.predictions(as_sentences(sentences))
 
