@@ -25,7 +25,7 @@ from keras_tagging.data.conllu import (
 from keras_tagging.data.formats.json_lines import json_line
 from keras_tagging.data.formats.treebanks import FIELDS
 from keras_tagging.data.named_columns import output_names
-from keras_tagging.data.sentence import NER, Sentence, as_sentences, entities
+from keras_tagging.data.sentence import NER, Sentence, Sentences, as_sentences, entities
 from keras_tagging.data.surface import Surface, chunks, spaced, spans_of
 
 #: of the columns that JSON and tables call otherwise
@@ -465,7 +465,7 @@ class BratWriter:
         return "".join(rows)
 
 
-def to_brat(sentences: Iterable) -> tuple[str, str]:
+def to_brat(sentences: Sentences) -> tuple[str, str]:
     r"""A text with a sentence a line, and its entities: brat's `.txt` and `.ann`.
 
     Args:
