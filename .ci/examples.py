@@ -1,8 +1,7 @@
 """Checks the types of the examples in README.rst and docs: `make lint`.
 
 The blocks of Python of each page become one file, in the lines that they have there.
-basedpyright reads these in strict mode, as the editor of a user would: it sees the
-package as it is installed, and of what that leaves unsaid it guesses nothing.
+basedpyright reads these in strict mode, as the editor of a user would.
 """
 
 import json
@@ -19,6 +18,7 @@ BLOCK = re.compile(
 )
 RULES = {
     "typeCheckingMode": "strict",
+    "extraPaths": [str(ROOT)],  # an editable installation may not show the package
     "reportMissingTypeStubs": False,  # of packages of others
     "reportMissingModuleSource": False,
     "reportUnusedExpression": False,  # a page shows what a line gives

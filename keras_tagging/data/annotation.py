@@ -265,9 +265,7 @@ class AutoWriter:
         return as_auto(sentence.derivation, self._count)
 
 
-def conllu_columns(
-    names: Iterable[str],
-) -> Callable[[Sentence], dict[str, list[str]]]:
+def conllu_columns(names: Iterable[str]) -> Callable[[Sentence], dict[str, list[str]]]:
     """The function from an annotated sentence to the columns that the models fill.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from keras_tagging.data.annotation import (
     of_probabilities,
@@ -142,18 +142,14 @@ def _label(value, names: Sequence[str] | None, where: str, of_tags: bool) -> str
     return str(value)  # NumPy has strings of its own
 
 
-@overload
-def from_dataset(dataset: Mapping[str, Any], **options: Any) -> Corpus: ...
-@overload
-def from_dataset(dataset: Iterable[Any], **options: Any) -> list[Sentence]: ...
 def from_dataset(
-    dataset,
+    dataset: Iterable[Any],
     *,
     tokens: str = "tokens",
     tags: str | None = None,
     columns: Iterable[str] = (),
     names: Sequence[str] | None = None,
-) -> list[Sentence] | Corpus:
+) -> list[Sentence] | Any:  # or a `Corpus`
     """The sentences of a data set of Hugging Face, or of a list of dicts.
 
     Args:
@@ -274,9 +270,7 @@ def _head(token, numbers) -> int:
     return 0
 
 
-def to_dataframe(
-    sentences: Sentences | Iterable[Sequence[Sentence]],
-) -> "pd.DataFrame":
+def to_dataframe(sentences: Sentences | Iterable[list[Sentence]]) -> "pd.DataFrame":
     """A `pandas.DataFrame` with a row for each word, as `annotate --output csv` has.
 
     Its columns are `sentence` and `id`, both counted from 1, `text`, `start` and `end`

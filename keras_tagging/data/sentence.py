@@ -154,8 +154,8 @@ class Sentence:
 Sentences = Iterable[Sentence | Sequence[str]]
 #: a list of these, for which models give a list, and else a generator
 Listed = Sequence[Sentence | Sequence[str]]
-#: labels of lists of words, for `fit`; several columns of them by name
-Labels = Sequence[Sequence[str | int]] | Mapping[str, Sequence[Sequence[str | int]]]
+#: labels of lists of words, for `fit`; several columns of them by name; None without
+Labels = Sequence[Sequence[str]] | Mapping[str, Sequence[Sequence[str | int]]] | None
 
 
 @dataclass

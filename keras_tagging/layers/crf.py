@@ -222,9 +222,7 @@ class CRFAccuracy(keras.metrics.Mean):
     def __init__(self, name: str = "accuracy", **kwargs: Any):
         super().__init__(name=name, **kwargs)
 
-    def update_state(
-        self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor = None
-    ):
+    def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight=None):
         best = ops.cast(ops.argmax(y_pred, -1), "int32")
         y_true = of_tokens(ops.cast(y_true, "int32"))
         right = ops.cast(best == y_true, self.dtype)

@@ -133,7 +133,7 @@ class SentenceCalls(keras.Model, Predictor):
     ) -> dict[str, float]: ...
     @overload
     def evaluate(
-        self, x: Sentences, y: Labels | None = ..., *a: Any, **options: Any
+        self, x: Sentences, y: Labels = ..., *a: Any, **options: Any
     ) -> list[float]: ...
     def evaluate(
         self, x, y=None, batch_size=None, verbose="auto", return_dict=False, **options

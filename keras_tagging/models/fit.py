@@ -43,7 +43,7 @@ class TrainedOnSentences(SentenceCalls):
     def fit(
         self,
         x: Sentences,
-        y: Labels | None = None,
+        y: Labels = None,
         *,
         validation_data: Sentences | tuple[Sentences, Labels] | None = None,
         validation_split: float = 0.0,

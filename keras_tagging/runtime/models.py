@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
@@ -57,15 +57,9 @@ class Evaluated:
         words = getattr(self, "words", None)
         return read_again, (path.resolve(), sha256, self._threads, words)
 
-    @overload
     def evaluate(
-        self, x: Sentences, *a: Any, return_dict: Literal[True], **options: Any
-    ) -> dict[str, float]: ...
-    @overload
-    def evaluate(
-        self, x: Sentences, y: Labels | None = ..., **options: Any
-    ) -> list[float]: ...
-    def evaluate(self, x, y=None, *, return_dict=False, **options):
+        self, x: Sentences, y: Labels = None, *, return_dict=False, **options: Any
+    ) -> dict[str, float] | list[float]:
         """Evaluate the model on annotated sentences.
 
         Args:

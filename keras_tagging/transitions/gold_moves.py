@@ -31,10 +31,7 @@ class Moves(NamedTuple):
 
 
 def gold_moves(
-    system: TransitionSystem,
-    heads: Rows,
-    labels: Rows,
-    names: Sequence[str] | None = None,
+    system: TransitionSystem, heads: Rows, labels: Rows, names: list[str] | None = None
 ) -> list[Moves]:
     """The moves that build trees, by the oracle of the system.
 
