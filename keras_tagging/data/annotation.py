@@ -338,7 +338,7 @@ def _words(sentence: Sentence) -> Iterator[dict]:
         yield {"id": i + 1, "text": word, **fields}
 
 
-def as_json(sentence: Sentence, **first) -> str:
+def as_json(sentence: Sentence, **first: object) -> str:
     """`as_object` on a line, behind other entries; "" for a sentence without words."""
     return json_line({**first, **as_object(sentence)}) if sentence.tokens else ""
 

@@ -17,7 +17,7 @@ Heads = Sequence[int] | np.ndarray  # of each word
 SEPARATOR = "|"  # cannot occur in a deprel of Universal Dependencies
 
 
-def is_projective(heads) -> bool:
+def is_projective(heads: Heads) -> bool:
     """Whether no two arcs cross, the arc from ROOT included.
 
     For a tree this is the definition of Nivre & Nilsson (2005), section 2: a head
@@ -45,7 +45,7 @@ class NotATree(ValueError):
         self.word = word
 
 
-def check_tree(heads) -> None:
+def check_tree(heads: Heads) -> None:
     """Raise an error unless the heads form a tree with one root.
 
     An empty sentence is a tree too.

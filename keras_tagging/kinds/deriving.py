@@ -185,7 +185,7 @@ class DerivingByChart(Deriving, Tagging):
         return super().outputs(about) | HEADS
 
     @property
-    def categories(self):
+    def categories(self) -> Sequence[str]:
         return self.tags["tags"]
 
     @cached_property
@@ -389,7 +389,7 @@ class DerivingByMoves(Deriving):
     search: MoveSearch
 
     @property
-    def reads_heads(self):
+    def reads_heads(self) -> bool:
         return self.search.head_weight > 0
 
     @classmethod

@@ -29,7 +29,7 @@ class Joint(Tagging):
         return (super().outputs(about) if about["tags"] else {}) | OUTPUTS
 
     @property
-    def gives(self):
+    def gives(self) -> tuple[str, ...]:
         """The columns of sentences that it fills."""
         return *super().gives, "head", "deprel"
 

@@ -62,7 +62,7 @@ class Parsing(Predictor):
 
         return list(self.served_outputs), parsed
 
-    def predictions(self, sentences, *calls: Any) -> list[Any]:
+    def predictions(self, sentences: Sentences, *calls: Any) -> list[Any]:
         """Heads and labels: for each sentence a pair of lists."""
         names = ["heads", "deprels"]
         return self.decode(sentences, names, lambda _, x: tree_of(x), 1, *calls)

@@ -128,7 +128,7 @@ class Tagging(Predictor):
 
         return self.decode(sentences, names, joined, entries)
 
-    def predictions(self, sentences, *calls: Any) -> list[Any]:
+    def predictions(self, sentences: Sentences, *calls: Any) -> list[Any]:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
 
         With named columns it is a dict of such arrays. With a CRF they are the
@@ -292,7 +292,7 @@ class Tagging(Predictor):
         return field_of(name) if isinstance(name, str) else None
 
     @property
-    def gives(self):
+    def gives(self) -> tuple[str, ...]:
         """The columns of sentences that it fills; "tags" for tags without a column."""
         names = (name or self._tag_column or "tags" for name in self.column_names)
         return tuple(map(field_of, names))

@@ -91,7 +91,7 @@ class Ensemble(SentenceCalls):
             cls = _class_of(members)
         return super().__new__(cls, members, **kwargs)
 
-    def __init__(self, members, **kwargs):
+    def __init__(self, members: Sequence[Tagger], **kwargs: Any):
         super().__init__(**kwargs)
         self.members = list(members)
         first = self.members[0]
@@ -249,7 +249,7 @@ class EncodedForMembers:
 class TaggerEnsemble(MeasuredTagging, Ensemble):
     """An ensemble of taggers: see `Ensemble`."""
 
-    def __init__(self, members, **kwargs):
+    def __init__(self, members: Sequence[Tagger], **kwargs: Any):
         super().__init__(members, **kwargs)
         first = self.members[0]
         self.rules = first.rules
@@ -270,7 +270,7 @@ class TaggerEnsemble(MeasuredTagging, Ensemble):
     default_monitor = Ensemble.default_monitor  # the recipe of the first may have one
     output_arrays = Tagger.output_arrays
 
-    def call(self, inputs, training=False):
+    def call(self, inputs, training: bool = False):
         """The joined outputs of the networks, for the tokens that each reads."""
         pairs = zip(self.members, inputs, strict=True)
         outputs = [run_network(model.network, tokens) for model, tokens in pairs]
@@ -301,7 +301,7 @@ class TaggerEnsemble(MeasuredTagging, Ensemble):
             means.append(mean)
         return by_column(self.column_names, means)
 
-    def described(self, top_k=5):
+    def described(self, top_k: int = 5) -> dict[str, object]:
         about = super().described(top_k)
         return about | {"rules": self.rules and self.rules.config()}
 
@@ -329,7 +329,7 @@ class BiaffineEnsemble(Parsed, TaggerEnsemble):
 
     labels = _first("labels")
 
-    def __init__(self, members, **kwargs):
+    def __init__(self, members: Sequence[BiaffineParser], **kwargs: Any):
         super().__init__(members, **kwargs)
         if any({*model.labels} != {*self.labels} for model in self.members):
             raise ValueError("the parsers differ in their dependency labels")

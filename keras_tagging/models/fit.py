@@ -282,7 +282,7 @@ class TrainedOnSentences(SentenceCalls):
 
     # Each kind of models does this in its own way
 
-    def annotated(self, sentences):
+    def annotated(self, sentences: Sentences) -> list[Sentence]:
         """The sentences, after a check that they have the columns to learn."""
         return annotated(sentences, self.column_names)
 

@@ -353,10 +353,10 @@ class SentenceModel(TrainedOnSentences):
         """
         return cls(**checks.checked_config(cls, config))
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]) -> None:
         """Nothing to do: `from_config` has built the network."""
 
-    def compile_from_config(self, config):
+    def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile with the optimizer, loss and metrics of a saved model.
 
         Raises:

@@ -149,7 +149,7 @@ class OnnxModel(Evaluated, Predictor):
         #: the values that an output may have; those that its numbers are for
         self._inventories: dict[str, frozenset] = {}
 
-    def output_names(self):
+    def output_names(self) -> list[str]:
         return self._outputs
 
     def predict_arrays(self, chunks, names):
@@ -246,7 +246,7 @@ class OnnxTagger(Tagging, OnnxModel):
     def lists(cls, described):
         return lists_of(described, super().lists(described))
 
-    def __init__(self, session, described, threads=1):
+    def __init__(self, session, described, threads: int = 1):
         super().__init__(session, described, threads)
         tags = self.labels if isinstance(self.labels, dict) else {None: self.labels}
         self.label_columns = tuple(LabelColumn.stored(*item) for item in tags.items())
@@ -272,7 +272,7 @@ class OnnxParser(Parsing, OnnxModel):
         "'columns={{\"{name}\": 1}}'"
     )
 
-    def __init__(self, session, described, threads=1):
+    def __init__(self, session, described, threads: int = 1):
         super().__init__(session, described, threads)
         self._inventories = {"deprels": frozenset(["", *self.labels])}
 
@@ -282,7 +282,7 @@ class OnnxBiaffineParser(Joint, OnnxTagger):
 
     report_options = OnnxParser.report_options
 
-    def __init__(self, session, described, threads=1):
+    def __init__(self, session, described, threads: int = 1):
         super().__init__(session, described, threads)
         self.labels = described["labels"]
         self._inventories["deprels"] = frozenset(self.labels)

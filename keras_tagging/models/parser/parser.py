@@ -105,7 +105,7 @@ class Parser(Parsing, SentenceModel):
         return f"{labels}, {self.count_params():,} parameters"
 
     @property
-    def input_columns(self):
+    def input_columns(self) -> tuple[str, ...]:
         return tuple(name for name in self.features.columns if name != PREDICTED)
 
     @property
@@ -242,7 +242,7 @@ class Parser(Parsing, SentenceModel):
             "training_sentences": ffn.metadata.get("training_sentences"),
         }
 
-    def call(self, inputs, training=False):
+    def call(self, inputs, training: bool = False):
         """Logits of all moves, or trees.
 
         Args:
