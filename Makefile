@@ -78,9 +78,10 @@ test-torch:
 fuzz: $(VENV)/installed-test  ## try a thousand times as many mutated inputs on all readers
 	KERAS_TAGGING_FUZZ=1000 $(BIN)/python -m pytest -n auto tests/hostile $(ARGS)
 
-lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
+lint: $(VENV)/installed-dev  ## check code, notebooks, the direction of imports, and the types of examples
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python .ci/examples.py
 
 weight:  ## count lines of code, of tests, and words; an error above the limits
 	@$(PYTHON) .ci/weight.py

@@ -107,7 +107,8 @@ def test_the_package_has_its_data_and_nothing_else(package):
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top.split("-")[0] for top in tops} == {"keras_tagging"}
-    for name in ("page.html", "page.js", "public.toml", "wu2016.json"):
+    files = ("page.html", "page.js", "public.toml", "wu2016.json", "py.typed")
+    for name in (*files, "cells/__init__.pyi", "models/factory.pyi"):
         assert any(other.endswith(f"/{name}") for other in names)
     [archive] = package.glob("keras_tagging-*.tar.gz")
     with tarfile.open(archive) as members:

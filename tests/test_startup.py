@@ -218,7 +218,7 @@ def test_layers_alone_need_the_backend_alone(backend, monkeypatch):
         startup.start_keras(layers_alone=True)
     for name in ("Tagger", "build"):
         with pytest.raises(ImportError, match="TensorFlow is not installed"):
-            keras_tagging.__getattr__(name)
+            keras_tagging.models.__getattr__(name)
 
 
 def test_every_registered_class_has_a_stand_in():

@@ -92,7 +92,7 @@ class Architecture:
         self,
         recipe: str = "fast",
         defaults: Mapping[str, object] = MappingProxyType({}),
-        **overrides,
+        **overrides: object,
     ) -> "Settings":
         """All keywords with their values, in layers: each owner's defaults, the paper,
         what the recipe changes, what the caller changes, and what the user has set.
@@ -221,7 +221,7 @@ class Settings(Mapping):
         """All keywords with their values."""
         return dict(self)
 
-    def replaced(self, **changes) -> "Settings":
+    def replaced(self, **changes: object) -> "Settings":
         """The settings with other values for some keywords."""
         return self.architecture.restored({**self, **changes})
 

@@ -261,7 +261,7 @@ def line_of(root: Node | Leaf) -> str:
     return " ".join(parts)
 
 
-def from_object(listing) -> tuple[Node | Leaf, str]:
+def from_object(listing: object) -> tuple[Node | Leaf, str]:
     """The root and the header of an object that `Derivation.to_dict` makes.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import category as kind_of
 from unicodedata import east_asian_width
 
@@ -298,7 +298,7 @@ class Derivation:
         line = self._line if as_it_stands else line_of(self.root)
         return f"{self.header}\n{line}\n" if self.header else f"{line}\n"
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """An object for JSON: `header` and `nodes`.
 
         Each node stands before its children. An inner node has `category`, `rule`,
@@ -314,7 +314,7 @@ class Derivation:
         return {"header": self.header, "nodes": nodes}
 
     @classmethod
-    def from_dict(cls, fields: Mapping) -> "Derivation":
+    def from_dict(cls, fields: Mapping[str, Any]) -> "Derivation":
         """The derivation of an object of `to_dict`.
 
         Raises:

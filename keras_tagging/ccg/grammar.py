@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, table
 from keras_tagging.ccg.categories import CategoryError, category_of, normalise
@@ -146,7 +146,7 @@ class Grammar:
             )
         return Coverage(*(counts[name] for name in Coverage._fields))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """An object for JSON: each category once, and rules as places in their list."""
         names = sorted({*self.roots}.union(*self.rules, *self.rules.values()))
         places = {name: place for place, name in enumerate(names)}
@@ -160,7 +160,7 @@ class Grammar:
         return {"categories": names, "rules": rules, "roots": roots, "orders": orders}
 
     @classmethod
-    def from_dict(cls, fields: dict) -> "Grammar":
+    def from_dict(cls, fields: dict[str, Any]) -> "Grammar":
         """The grammar of an object of `to_dict`.
 
         Raises:

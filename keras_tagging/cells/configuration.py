@@ -1,6 +1,19 @@
 """Cells and layers write their configuration alike."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import keras
+
+#: of the backend, symbolic, an array, or None where a call may leave it out: Keras has
+#: no type for them all
+Tensor = Any
+#: the output of a step, and the new states
+Stepped = tuple[Tensor, list[Tensor]]
+#: what Keras also takes by its name or configuration: an activation, an initializer
+Named = str | Callable[..., Any] | Mapping[str, Any] | None
+#: a precision or a policy
+Dtype = str | keras.DTypePolicy | None
 
 MODULES = {
     "activation": keras.activations,

@@ -1,6 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import Tensor
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
@@ -36,7 +39,7 @@ class CoupledLSTMCell(RecurrentCell):
 
     gates = ("i", "o", "c")
 
-    def __init__(self, units, **kwargs):
+    def __init__(self, units: int, **kwargs: Any):
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
 
@@ -46,7 +49,7 @@ class CoupledLSTMCell(RecurrentCell):
         self.peephole_kernel = self.add_recurrent_kernel("peephole_recurrent_kernel", 2)
         self.bias = self.add_bias(gates=self.gates)
 
-    def recurrent_weights(self):
+    def recurrent_weights(self) -> list[Tensor]:
         """`recurrent_kernel`, then W_ci and W_co."""
         return [self.recurrent_kernel, *ops.split(self.peephole_kernel, 2, axis=1)]
 

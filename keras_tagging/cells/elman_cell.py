@@ -1,5 +1,8 @@
+from typing import Any
+
 import keras
 
+from keras_tagging.cells.configuration import Named
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
@@ -29,7 +32,7 @@ class ElmanCell(RecurrentCell):
 
     gates = ("h",)
 
-    def __init__(self, units, activation="relu", **kwargs):
+    def __init__(self, units: int, activation: Named = "relu", **kwargs: Any):
         super().__init__(units, activation=activation, **kwargs)
 
     def build(self, input_shape):

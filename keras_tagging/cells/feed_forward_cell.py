@@ -1,5 +1,8 @@
+from typing import Any
+
 import keras
 
+from keras_tagging.cells.configuration import Named, Tensor
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
@@ -29,14 +32,14 @@ class FeedForwardCell(RecurrentCell):
 
     gates = ("h",)
 
-    def __init__(self, units, activation="relu", **kwargs):
+    def __init__(self, units: int, activation: Named = "relu", **kwargs: Any):
         super().__init__(units, activation=activation, **kwargs)
 
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1])
         self.bias = self.add_bias()
 
-    def recurrent_weights(self):
+    def recurrent_weights(self) -> list[Tensor]:
         """None: nothing is read of the step before."""
         return []
 

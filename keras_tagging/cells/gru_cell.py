@@ -1,6 +1,9 @@
+from typing import Any, Literal
+
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import Tensor
 from keras_tagging.cells.options import GRU
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
@@ -46,7 +49,9 @@ class GRUCell(RecurrentCell):
 
     gates = ("z", "r", "h")
 
-    def __init__(self, units, update="new", **kwargs):
+    def __init__(
+        self, units: int, update: Literal["new", "keep"] = "new", **kwargs: Any
+    ):
         GRU(update=update)
         super().__init__(units, **kwargs)
         self.update = update
@@ -56,7 +61,7 @@ class GRUCell(RecurrentCell):
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", 3)
         self.bias = self.add_bias(gates=self.gates)
 
-    def recurrent_weights(self):
+    def recurrent_weights(self) -> list[Tensor]:
         """`recurrent_kernel` in the two parts `step` multiplies with: z and r, then h.
 
         They are split once before the time loop and not in each step, which makes a

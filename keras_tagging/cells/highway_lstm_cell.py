@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import Tensor, config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.splitting import split
 
@@ -52,12 +54,12 @@ class HighwayLSTMCell(LayeredCell):
 
     def __init__(
         self,
-        units,
-        depth_gate=True,
-        peepholes=False,
-        forget_bias=0.0,
-        unit_forget_bias=False,
-        **kwargs,
+        units: int,
+        depth_gate: bool = True,
+        peepholes: bool = False,
+        forget_bias: float = 0.0,
+        unit_forget_bias: bool = False,
+        **kwargs: Any,
     ):
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
@@ -82,7 +84,7 @@ class HighwayLSTMCell(LayeredCell):
             self.peephole_f = self.add_vector("peephole_f")
             self.peephole_o = self.add_vector("peephole_o")
 
-    def project(self, inputs, training=False):
+    def project(self, inputs: Tensor, training: bool = False) -> Tensor:
         """The products with the layer below, and the biases.
 
         Args:
@@ -134,7 +136,7 @@ class HighwayLSTMCell(LayeredCell):
         h = o * self.activation(c)
         return h, [h, c]
 
-    def for_layer(self, layer):
+    def for_layer(self, layer: int):
         """Layer 1 has no cell below it: a plain LSTM."""
         return {**super().for_layer(layer), "depth_gate": self.could_read and layer > 1}
 

@@ -1,7 +1,16 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, single_precision
+from keras_tagging.cells.configuration import (
+    Dtype,
+    Named,
+    Stepped,
+    Tensor,
+    config_of,
+    single_precision,
+)
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.cells.regularized_layer import RegularizedLayer
 from keras_tagging.utils.checks import check_choice
@@ -88,20 +97,20 @@ class LabelEmbeddingCell(RegularizedLayer):
 
     def __init__(
         self,
-        units,
-        num_labels,
-        label_dim=200,
-        label_context=6,
-        label_input="embedding",
-        hidden_context=0,
-        future_label_context=0,
-        future_hidden_context=0,
-        combine="sum",
-        activation="sigmoid",
-        kernel_initializer="glorot_uniform",
-        label_initializer="uniform",
-        dtype="float32",
-        **kwargs,
+        units: int,
+        num_labels: int,
+        label_dim: int = 200,
+        label_context: int = 6,
+        label_input: str | None = "embedding",
+        hidden_context: int = 0,
+        future_label_context: int = 0,
+        future_hidden_context: int = 0,
+        combine: str = "sum",
+        activation: Named = "sigmoid",
+        kernel_initializer: Named = "glorot_uniform",
+        label_initializer: Named = "uniform",
+        dtype: Dtype = "float32",
+        **kwargs: Any,
     ):
         check_choice("label_input", label_input, LABEL_INPUTS)
         check_choice("combine", combine, COMBINATIONS)
@@ -168,7 +177,7 @@ class LabelEmbeddingCell(RegularizedLayer):
         self.output_kernel = add("kernel", "output_kernel", shape, reseeded(draw, 2))
         self.output_bias = add("bias", "output_bias", (self.num_labels,), "zeros")
 
-    def context_table(self, name, lags=None):
+    def context_table(self, name: str, lags: int | None = None) -> Tensor:
         """Contributions of each item, one, two, ... positions away.
 
         The result is `(item, lags, hidden_size)`.
@@ -191,7 +200,7 @@ class LabelEmbeddingCell(RegularizedLayer):
         table = self._place(table, name in self._of_r)
         return ops.pad(table, ((0, 0), (0, (lags or count) - count), (0, 0)))
 
-    def past_tables(self, reads_labels=True):
+    def past_tables(self, reads_labels: bool = True) -> tuple[Tensor, Tensor]:
         """Those of labels, or None, and of hidden states, with equal lags."""
         lags = max(self._lags["labels"] * reads_labels, self._lags["states"])
         labels = self.context_table("labels", lags) if reads_labels else None
@@ -206,31 +215,31 @@ class LabelEmbeddingCell(RegularizedLayer):
 
     # Computation
 
-    def project(self, inputs, training=False):
+    def project(self, inputs: Tensor, training: bool = False) -> Tensor:
         """The input's part of the hidden layer, with the bias: `(..., hidden_size)`."""
         kernel = ops.convert_to_tensor(self.kernel)[: self.features]
         return self._place(ops.matmul(inputs, kernel), False) + self.bias
 
-    def hidden(self, x):
+    def hidden(self, x: Tensor) -> Tensor:
         """Hidden states and logits of the hidden layer's input."""
         states = self.activation(x)
         return states, self.logits(states)
 
-    def logits(self, states):
+    def logits(self, states: Tensor) -> Tensor:
         """Apply the output layer to hidden states."""
         return ops.matmul(states, self.output_kernel) + self.output_bias
 
-    def one_hot(self, labels):
+    def one_hot(self, labels: Tensor) -> Tensor:
         """Zeros for -1."""
         return ops.one_hot(labels, self.num_labels, dtype=self.compute_dtype)
 
-    def choose(self, logits):
+    def choose(self, logits: Tensor) -> Tensor:
         """Turn logits into the labels, or probabilities, that the loop feeds back."""
         if self.label_input == "probabilities":
             return ops.softmax(logits)
         return self.one_hot(ops.argmax(logits, -1))
 
-    def step(self, projected, states):
+    def step(self, projected: Tensor, states: Tensor) -> Stepped:
         """One time step, with the label that is best here fed back.
 
         Args:
@@ -251,10 +260,10 @@ class LabelEmbeddingCell(RegularizedLayer):
             coming = coming + ops.matmul(ops.stop_gradient(h), flat_table(hidden))
         return logits, [logits, coming]
 
-    def call(self, inputs, states, training=False):
+    def call(self, inputs: Tensor, states: Tensor, training: bool = False) -> Stepped:
         return self.step(self.project(inputs, training=training), states)
 
-    def get_initial_state(self, batch_size=None):
+    def get_initial_state(self, batch_size: int | None = None) -> list[Tensor]:
         return [
             ops.zeros((batch_size, size), dtype=self.compute_dtype)
             for size in self.state_size

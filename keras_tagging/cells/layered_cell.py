@@ -1,5 +1,8 @@
+from typing import Any
+
 from keras import ops
 
+from keras_tagging.cells.configuration import Tensor
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
 
@@ -31,11 +34,11 @@ class LayeredCell(RecurrentCell):
     # does the cell, as it is set, read anything appended?
     could_read = False
 
-    def __init__(self, units, appended_inputs=False, **kwargs):
+    def __init__(self, units: int, appended_inputs: bool = False, **kwargs: Any):
         super().__init__(units, **kwargs)
         self.appended_inputs = appended_inputs
 
-    def layer_features(self, input_shape):
+    def layer_features(self, input_shape) -> int:
         """Features of the layer input, without what `reads` names.
 
         Raises:
@@ -50,7 +53,7 @@ class LayeredCell(RecurrentCell):
             )
         return input_shape[-1] - len(self.reads) * self.units
 
-    def split_inputs(self, inputs):
+    def split_inputs(self, inputs: Tensor) -> list[Tensor]:
         """The layer input, then what `reads` names; `inputs` `(..., features)`."""
         width = inputs.shape[-1] - len(self.reads) * self.units
         ends = [width + i * self.units for i in range(len(self.reads))]
@@ -61,7 +64,7 @@ class LayeredCell(RecurrentCell):
         z = self.affine(x, kernel, bias) + ops.matmul(k, skip_kernel)
         return self.recurrent_activation(z)
 
-    def for_layer(self, layer):
+    def for_layer(self, layer: int):
         """Layer 1 has no layer below it but the input: nothing is appended."""
         return {**self.get_config(), "appended_inputs": layer > 1}
 

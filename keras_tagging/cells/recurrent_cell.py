@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import Named, Stepped, Tensor, config_of
 from keras_tagging.cells.initializers import per_gate, reseeded
 from keras_tagging.cells.regularized_layer import RegularizedLayer
 
@@ -61,17 +63,17 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
 
     def __init__(
         self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        seed=None,
-        **kwargs,
+        units: int,
+        activation: Named = "tanh",
+        recurrent_activation: Named = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Named = "glorot_uniform",
+        recurrent_initializer: Named = "orthogonal",
+        bias_initializer: Named = "zeros",
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: int | None = None,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.units = self.state_size = self.output_size = units
@@ -88,26 +90,26 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         self.seed_generator = keras.random.SeedGenerator(seed) if draws else None
 
     @property
-    def state_sizes(self):
+    def state_sizes(self) -> list[int]:
         """The sizes of the states as a list, where `state_size` may be one number."""
         size = self.state_size
         return list(size) if isinstance(size, (list, tuple)) else [size]
 
     # Weights
 
-    def add_kernel(self, name, features, num_gates=1):
+    def add_kernel(self, name: str, features: int, num_gates: int = 1) -> Tensor:
         """A matrix that reads another layer: `(features, num_gates * units)`."""
         shape = (features, num_gates * self.units)
         draw = self._draw(self.kernel_initializer)
         return self.add_regularized("kernel", name, shape, draw)
 
-    def add_recurrent_kernel(self, name, num_gates=1):
+    def add_recurrent_kernel(self, name: str, num_gates: int = 1) -> Tensor:
         """A matrix that reads h_tm1, each gate's block drawn on its own."""
         shape = (self.units, num_gates * self.units)
         draw = per_gate(self._draw(self.recurrent_initializer), num_gates)
         return self.add_regularized("recurrent", name, shape, draw)
 
-    def add_vector(self, name):
+    def add_vector(self, name: str) -> Tensor:
         """Weights `(units,)` of an element-wise product: each unit reads one input."""
         draw = self._draw(self.kernel_initializer)
 
@@ -143,7 +145,7 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
 
     # Computation
 
-    def project(self, inputs, training=False):
+    def project(self, inputs: Tensor, training: bool = False) -> Tensor:
         """The input products and biases of all gates; a cell may have more.
 
         Args:
@@ -154,16 +156,16 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         """
         return self.affine(inputs, self.kernel, self.bias)
 
-    def affine(self, inputs, kernel, bias):
+    def affine(self, inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
         """`inputs @ kernel + bias`; a bias of None adds nothing."""
         outputs = ops.matmul(inputs, kernel)
         return outputs if bias is None else outputs + bias
 
-    def listed(self, states):
+    def listed(self, states: Tensor) -> list[Tensor]:
         """The states as a list, each `(batch, size)`."""
         return list(states) if isinstance(states, (list, tuple)) else [states]
 
-    def recurrent_weights(self):
+    def recurrent_weights(self) -> list[Tensor]:
         """The one matrix that `step` multiplies h_tm1 with."""
         if self.gate_recurrent_kernel is None:
             return [self.recurrent_kernel]
@@ -201,11 +203,11 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         """`h_tm1 @ matrix`, with `h_tm1` dropped by the mask of `drop`."""
         return ops.matmul(h_tm1 if mask is None else h_tm1 * mask, matrix)
 
-    def call(self, inputs, states, training=False):
+    def call(self, inputs: Tensor, states: Tensor, training: bool = False) -> Stepped:
         inputs, options = self.drop(inputs, states, training)
         return self.step(self.project(inputs, training=training), states, **options)
 
-    def get_initial_state(self, batch_size=None):
+    def get_initial_state(self, batch_size: int | None = None) -> list[Tensor]:
         return [
             ops.zeros((batch_size, size), dtype=self.compute_dtype)
             for size in self.state_sizes
@@ -213,7 +215,7 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
 
     # Configuration
 
-    def for_layer(self, layer):
+    def for_layer(self, layer: int):
         """The configuration of this cell in a stack's layer number `layer`, from 1."""
         return self.get_config()
 

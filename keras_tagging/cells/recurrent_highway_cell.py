@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import Tensor, config_of
 from keras_tagging.cells.options import RecurrentHighway
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
@@ -56,12 +58,12 @@ class RecurrentHighwayCell(RecurrentCell):
 
     def __init__(
         self,
-        units,
-        depth=3,
-        coupled=False,
-        output_gate=True,
-        transform_bias=0.0,
-        **kwargs,
+        units: int,
+        depth: int = 3,
+        coupled: bool = False,
+        output_gate: bool = True,
+        transform_bias: float = 0.0,
+        **kwargs: Any,
     ):
         RecurrentHighway(
             depth=depth,
@@ -92,7 +94,7 @@ class RecurrentHighwayCell(RecurrentCell):
             )
             self.biases.append(self.add_bias(f"bias_{level}", self.micro_gates, start))
 
-    def project(self, inputs, training=False):
+    def project(self, inputs: Tensor, training: bool = False) -> Tensor:
         """The products of the first micro-step and of o with x_t, and their biases.
 
         Args:
@@ -103,7 +105,7 @@ class RecurrentHighwayCell(RecurrentCell):
         """
         return self.affine(inputs, self.kernel, self.biases[0])
 
-    def recurrent_weights(self):
+    def recurrent_weights(self) -> list[Tensor]:
         """The matrices of the micro-steps, in their order."""
         return list(self.recurrent_kernels)
 

@@ -1,6 +1,8 @@
+from typing import Any
+
 import keras
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import Named, config_of
 
 KINDS = ("kernel", "recurrent", "bias")
 
@@ -18,13 +20,13 @@ class RegularizedLayer(keras.layers.Layer):
     def __init__(
         self,
         *,
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        **kwargs,
+        kernel_regularizer: Named = None,
+        recurrent_regularizer: Named = None,
+        bias_regularizer: Named = None,
+        kernel_constraint: Named = None,
+        recurrent_constraint: Named = None,
+        bias_constraint: Named = None,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.kernel_regularizer = keras.regularizers.get(kernel_regularizer)

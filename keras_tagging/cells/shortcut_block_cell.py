@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import Tensor, config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import ShortcutBlock
 from keras_tagging.cells.recurrent_cell import MAPPINGS
@@ -111,15 +113,15 @@ class ShortcutBlockCell(LayeredCell):
 
     def __init__(
         self,
-        units,
-        self_connection=False,
-        internal="gated",
-        output="gated",
-        gate="vertical",
-        mapping="identity",
-        cell_shortcut=False,
-        bernoulli_p=0.5,
-        **kwargs,
+        units: int,
+        self_connection: bool = False,
+        internal: str | None = "gated",
+        output: str | None = "gated",
+        gate: str | None = "vertical",
+        mapping: str = "identity",
+        cell_shortcut: bool = False,
+        bernoulli_p: float = 0.5,
+        **kwargs: Any,
     ):
         ShortcutBlock(
             self_connection=self_connection,
@@ -190,7 +192,7 @@ class ShortcutBlockCell(LayeredCell):
             )
             self.cell_gate_bias = self.add_bias("cell_gate_bias")
 
-    def project(self, inputs, training=False):
+    def project(self, inputs: Tensor, training: bool = False) -> Tensor:
         """The products with other layers' outputs, and all that needs no h_{t-1}.
 
         Args:
@@ -282,7 +284,7 @@ class ShortcutBlockCell(LayeredCell):
         h = connect(self.output_place, o * self.activation(m), parts)  # W17 Eq. 8, 10
         return h, [h, m] if self.self_connection else [h]
 
-    def for_layer(self, layer):
+    def for_layer(self, layer: int):
         """Layer 1 has no layer two below it, and layer 0, the input, no cell."""
         config = super().for_layer(layer)
         if layer == 1:

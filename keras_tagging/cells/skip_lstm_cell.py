@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of
+from keras_tagging.cells.configuration import Tensor, config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import SkipLSTM
 from keras_tagging.cells.recurrent_cell import MAPPINGS
@@ -81,13 +83,13 @@ class SkipLSTMCell(LayeredCell):
 
     def __init__(
         self,
-        units,
-        skip="outputs",
-        gate="joint",
-        mapping="identity",
-        forget_bias=0.0,
-        unit_forget_bias=False,
-        **kwargs,
+        units: int,
+        skip: str | None = "outputs",
+        gate: str | None = "joint",
+        mapping: str = "identity",
+        forget_bias: float = 0.0,
+        unit_forget_bias: bool = False,
+        **kwargs: Any,
     ):
         forget_bias = 1.0 if unit_forget_bias else forget_bias
         SkipLSTM(skip=skip, gate=gate, mapping=mapping, forget_bias=forget_bias)
@@ -120,7 +122,7 @@ class SkipLSTMCell(LayeredCell):
             self.gate_skip_kernel = self.add_kernel("gate_skip_kernel", self.units)
             self.gate_bias = self.add_bias("gate_bias")
 
-    def project(self, inputs, training=False):
+    def project(self, inputs: Tensor, training: bool = False) -> Tensor:
         """The products with the layer input and the skipped output, and the biases.
 
         Args:
@@ -184,7 +186,7 @@ class SkipLSTMCell(LayeredCell):
             h = h + skip  # W16 Eq. 14, 15
         return h, [h, c]
 
-    def for_layer(self, layer):
+    def for_layer(self, layer: int):
         """Layer 1 has no layer two below it: a plain LSTM."""
         config = super().for_layer(layer)
         return config if layer > 1 else {**config, "skip": None, "gate": None}

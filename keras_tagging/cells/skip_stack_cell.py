@@ -1,6 +1,10 @@
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import Dtype, Stepped, Tensor
 from keras_tagging.cells.recurrent_cell import DropoutRNNCell
 
 
@@ -34,7 +38,7 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
             features.
     """
 
-    def __init__(self, cells, dtype=None, **kwargs):
+    def __init__(self, cells: Sequence[Any], dtype: Dtype = None, **kwargs: Any):
         super().__init__(dtype=dtype or cells[0].dtype_policy, **kwargs)
         # Only the configurations are kept: the given cells themselves are never built.
         self.cell_configs = [keras.saving.serialize_keras_object(c) for c in cells]
@@ -63,7 +67,7 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
             cell.built = True
             width = cell.output_size
 
-    def call(self, inputs, states, training=False):
+    def call(self, inputs: Tensor, states: Tensor, training: bool = False) -> Stepped:
         h, c, new_states = [inputs], [None], []  # by layer, from 0
         states = list(states)
         for cell in self.cells:
@@ -101,7 +105,7 @@ class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
     def _ones(self, like, width):
         return ops.ones((ops.shape(like)[0], width), dtype=self.compute_dtype)
 
-    def get_initial_state(self, batch_size=None):
+    def get_initial_state(self, batch_size: int | None = None) -> list[Tensor]:
         return [
             state
             for cell in reversed(self.cells)

@@ -3,12 +3,4 @@
 import lazy_loader
 
 # pandas, and what downloads, are imported on first use
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "describe": ["describe"],
-        "entities": ["add_entities"],
-        "loading": ["hold_out", "load_corpus", "load_treebank"],
-        "public": ["PUBLIC"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -324,7 +324,7 @@ def trees(corpus: Corpus) -> list[dict]:
     return rows
 
 
-def plot_description(description, path: str | Path) -> Path:
+def plot_description(description: Description, path: str | Path) -> Path:
     """Draw the shares of the most frequent labels, by split, and the sentence lengths.
 
     Args:

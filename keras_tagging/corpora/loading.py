@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from keras_tagging.corpora.public import PUBLIC, locate, unknown
 from keras_tagging.data.formats.json_lines import pair_of
@@ -53,7 +54,7 @@ def load_corpus(
     test: Files | None = None,
     errors: str = "raise",
     require_train: bool = True,
-    **options,
+    **options: Any,
 ) -> Corpus:
     """Load a corpus into memory.
 
@@ -195,7 +196,7 @@ def _language(files: list[Path]) -> str:
     return codes.pop() if len(codes) == 1 else ""
 
 
-def is_public(path) -> bool:
+def is_public(path: Files) -> bool:
     """Whether this is the name of a public corpus, and not of a file or directory."""
     return isinstance(path, str) and path in PUBLIC and not Path(path).exists()
 

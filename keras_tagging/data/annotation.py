@@ -25,7 +25,7 @@ from keras_tagging.data.conllu import (
 from keras_tagging.data.formats.json_lines import json_line
 from keras_tagging.data.formats.treebanks import FIELDS
 from keras_tagging.data.named_columns import output_names
-from keras_tagging.data.sentence import NER, Sentence, as_sentences, entities
+from keras_tagging.data.sentence import NER, Sentence, Sentences, as_sentences, entities
 from keras_tagging.data.surface import Surface, chunks, spaced, spans_of
 
 #: of the columns that JSON and tables call otherwise
@@ -265,9 +265,7 @@ class AutoWriter:
         return as_auto(sentence.derivation, self._count)
 
 
-def conllu_columns(
-    names: Iterable[str],
-) -> Callable[[Sentence], dict[str, list[str]]]:
+def conllu_columns(names: Iterable[str]) -> Callable[[Sentence], dict[str, list[str]]]:
     """The function from an annotated sentence to the columns that the models fill.
 
     Args:
@@ -340,7 +338,7 @@ def _words(sentence: Sentence) -> Iterator[dict]:
         yield {"id": i + 1, "text": word, **fields}
 
 
-def as_json(sentence: Sentence, **first) -> str:
+def as_json(sentence: Sentence, **first: object) -> str:
     """`as_object` on a line, behind other entries; "" for a sentence without words."""
     return json_line({**first, **as_object(sentence)}) if sentence.tokens else ""
 
@@ -465,7 +463,7 @@ class BratWriter:
         return "".join(rows)
 
 
-def to_brat(sentences: Iterable) -> tuple[str, str]:
+def to_brat(sentences: Sentences) -> tuple[str, str]:
     r"""A text with a sentence a line, and its entities: brat's `.txt` and `.ann`.
 
     Args:

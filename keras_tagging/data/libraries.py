@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 from keras_tagging.data.annotation import (
     of_probabilities,
@@ -16,6 +17,7 @@ from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import (
     Corpus,
     Sentence,
+    Sentences,
     as_sentences,
     entities,
     has_tree,
@@ -23,11 +25,16 @@ from keras_tagging.data.sentence import (
 from keras_tagging.data.surface import spaced
 from keras_tagging.utils.startup import require
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 
 def from_dataframe(
-    frame,
+    frame: "pd.DataFrame | Mapping[str, Sequence[Any]]",
     *,
     sentence: str | None = None,
     token: str | None = None,
@@ -136,13 +143,13 @@ def _label(value, names: Sequence[str] | None, where: str, of_tags: bool) -> str
 
 
 def from_dataset(
-    dataset,
+    dataset: Iterable[Any],
     *,
     tokens: str = "tokens",
     tags: str | None = None,
     columns: Iterable[str] = (),
     names: Sequence[str] | None = None,
-) -> list[Sentence] | Corpus:
+) -> list[Sentence] | Any:  # or a `Corpus`
     """The sentences of a data set of Hugging Face, or of a list of dicts.
 
     Args:
@@ -212,7 +219,7 @@ def _labels(values, names: Sequence[str] | None, where: str) -> list[str]:
     return [_label(value, names, where, of_tags=True) for value in values]
 
 
-def from_spacy(docs) -> list[Sentence]:
+def from_spacy(docs: "Doc | Iterable[Doc]") -> list[Sentence]:
     """The sentences of spaCy's `Doc`, or of several.
 
     Words without white space alone; `pos`, `xpos`, `lemma`, `feats`, `head` and
@@ -263,7 +270,7 @@ def _head(token, numbers) -> int:
     return 0
 
 
-def to_dataframe(sentences: Iterable):
+def to_dataframe(sentences: Sentences | Iterable[list[Sentence]]) -> "pd.DataFrame":
     """A `pandas.DataFrame` with a row for each word, as `annotate --output csv` has.
 
     Its columns are `sentence` and `id`, both counted from 1, `text`, `start` and `end`
@@ -312,7 +319,7 @@ def _rows(sentence: Sentence):
         yield {"id": i + 1, "text": word, **place, **values}
 
 
-def to_spacy(sentences: Iterable, vocab):
+def to_spacy(sentences: Sentences, vocab: "Vocab") -> "Doc":
     """A spaCy `Doc` of these sentences, with what they have.
 
     Tags, parts of speech, lemmas, features, trees and entities. Its tokens are the

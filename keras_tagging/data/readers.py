@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from keras_tagging.data.conllu import as_conllu
 from keras_tagging.data.formats.atis import atis, ctf
@@ -184,13 +184,13 @@ _OF_TABLES = {"sentence", "token", "tags", "quotes"}
 
 
 def read(
-    path: str | Path | IO,
+    path: str | Path | IO[Any],
     format: str | None = None,
     *,
     errors: str = "raise",
     encoding: str | None = None,
     skipped: list[str] | None = None,
-    **options,
+    **options: Any,
 ) -> Iterator[Sentence]:
     """Read the sentences of a file one after the other, in constant memory.
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.data.surface import (
@@ -19,6 +20,11 @@ from keras_tagging.data.surface import (
     tag_span,
 )
 
+if TYPE_CHECKING:  # which are there if they are used
+    import pandas as pd
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
 #: tags that mark entities
 IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
 #: the column of named entities: NER in MISC of CoNLL-U
@@ -30,10 +36,10 @@ ALIASES = {"upos": "pos"}
 _LIBRARIES = "keras_tagging.data.libraries"
 
 
-class Columns(dict):
+class Columns(dict[str, list[str]]):
     """Columns by name; "upos", CoNLL-U's name of `pos`, is another name of it."""
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> list[str]:
         if ALIASES.get(name) in self:
             return self[ALIASES[name]]
         raise KeyError(name)
@@ -128,20 +134,28 @@ class Sentence:
             for span in spans_in(self)
         ]
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """The object that `annotate --output jsonl` writes, for JSON."""
         return resolve_name("keras_tagging.data.annotation:as_object")(self)
 
-    def to_dataframe(self):
+    def to_dataframe(self) -> "pd.DataFrame":
         """A row for each word: see `data.libraries.to_dataframe`, also for several."""
         return resolve_name(f"{_LIBRARIES}:to_dataframe")([self])
 
-    def to_spacy(self, vocab):
+    def to_spacy(self, vocab: "Vocab") -> "Doc":
         """A spaCy `Doc`: see `data.libraries.to_spacy`, also for several sentences."""
         return resolve_name(f"{_LIBRARIES}:to_spacy")([self], vocab)
 
     def _repr_html_(self) -> str:
         return resolve_name("keras_tagging.data.html:for_notebook")(self)
+
+
+#: what models read: sentences, or lists of words
+Sentences = Iterable[Sentence | Sequence[str]]
+#: a list of these, for which models give a list, and else a generator
+Listed = Sequence[Sentence | Sequence[str]]
+#: labels of lists of words, for `fit`; several columns of them by name; None without
+Labels = Sequence[Sequence[str]] | Mapping[str, Sequence[Sequence[str | int]]] | None
 
 
 @dataclass
@@ -217,7 +231,7 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     return Sentence(list(sentence))
 
 
-def check_several(items: Iterable) -> None:
+def check_several(items: Iterable[Any]) -> None:
     """Raise a ValueError for a string, a mapping or a corpus: it is no sentence."""
     if isinstance(items, str | Mapping | Corpus):
         what = f"{items!r:.60} is a {type(items).__name__}"
@@ -225,7 +239,7 @@ def check_several(items: Iterable) -> None:
         raise ValueError(f"{what}; {remedy} corpus.train; annotate takes texts")
 
 
-def as_sentences(sentences: Iterable) -> list[Sentence]:
+def as_sentences(sentences: Sentences) -> list[Sentence]:
     """Turn sentences, or lists of words, into a list of sentences.
 
     Raises:

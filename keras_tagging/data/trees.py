@@ -13,10 +13,11 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence, beginning
 
+Heads = Sequence[int] | np.ndarray  # of each word
 SEPARATOR = "|"  # cannot occur in a deprel of Universal Dependencies
 
 
-def is_projective(heads) -> bool:
+def is_projective(heads: Heads) -> bool:
     """Whether no two arcs cross, the arc from ROOT included.
 
     For a tree this is the definition of Nivre & Nilsson (2005), section 2: a head
@@ -44,7 +45,7 @@ class NotATree(ValueError):
         self.word = word
 
 
-def check_tree(heads) -> None:
+def check_tree(heads: Heads) -> None:
     """Raise an error unless the heads form a tree with one root.
 
     An empty sentence is a tree too.
@@ -88,7 +89,7 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
     return []
 
 
-def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
+def lift(heads: Heads, deprels: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     """Make a tree projective by lifting arcs.
 
     While the tree is not projective, its smallest non-projective arc is lifted: its
@@ -129,7 +130,9 @@ def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
     return np.array(lifted[1:], "int32"), labels
 
 
-def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
+def unlift(
+    heads: Sequence[int] | np.ndarray, deprels: Sequence[str]
+) -> tuple[np.ndarray, list[str]]:
     """Put lifted arcs back in their places, as far as their labels tell.
 
     A word with the deprel `d|h` is attached to the first word with the deprel h below

@@ -1,5 +1,6 @@
 """Comparison of two models on the same sentences, with a significance test."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,9 +73,9 @@ class Comparison:
 
 
 def compare(
-    a,
-    b,
-    corpus,
+    a: object,
+    b: object,
+    corpus: Corpus | str | Path | Iterable[Sentence],
     figure: str | None = None,
     split: str = "test",
     *,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, normal
 from keras_tagging.ccg.parsing import CCGDecoder, Search
 from keras_tagging.data.named_columns import parts_of_speech
-from keras_tagging.data.sentence import Sentence, as_sentences, beginning
+from keras_tagging.data.sentence import Sentence, Sentences, as_sentences, beginning
 from keras_tagging.data.trees import heads_of
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
-from keras_tagging.kinds.tagging import Tagging, logits_of
+from keras_tagging.kinds.tagging import Beta, Tagging, logits_of
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import DependencyTree, agreement
@@ -57,7 +57,9 @@ class Deriving(Predictor):
     def categories(self) -> Sequence[str]:
         return self.tags
 
-    def derive(self, sentences, *, beta=None, nbest=None):
+    def derive(
+        self, sentences: Sentences, *, beta: Beta = None, nbest: int | None = None
+    ) -> Any:  # sentences, or with `nbest` lists of pairs
         """Find the derivations of sentences.
 
         Every sentence gets one: where the grammar has none for the whole, its root has
@@ -183,7 +185,7 @@ class DerivingByChart(Deriving, Tagging):
         return super().outputs(about) | HEADS
 
     @property
-    def categories(self):
+    def categories(self) -> Sequence[str]:
         return self.tags["tags"]
 
     @cached_property
@@ -387,7 +389,7 @@ class DerivingByMoves(Deriving):
     search: MoveSearch
 
     @property
-    def reads_heads(self):
+    def reads_heads(self) -> bool:
         return self.search.head_weight > 0
 
     @classmethod

@@ -1,10 +1,12 @@
 """Biaffine parsers predict the tags of each word, its head, and its relation to it."""
 
+from typing import Any
+
 from keras_tagging.data.guidelines import mended_columns, mended_heads
 from keras_tagging.data.named_columns import check_labelled
+from keras_tagging.data.sentence import Sentences
 from keras_tagging.data.trees import trees_of
-from keras_tagging.kinds import Output
-from keras_tagging.kinds.parsing import FIGURES, figures_of_trees, scores_of, tree_of
+from keras_tagging.kinds import Output, parsing
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.transitions.arc_labels import groups_of
 
@@ -29,13 +31,11 @@ class Joint(Tagging):
         return (super().outputs(about) if about["tags"] else {}) | OUTPUTS
 
     @property
-    def gives(self):
+    def gives(self) -> tuple[str, ...]:
         """The columns of sentences that it fills."""
         return *super().gives, "head", "deprel"
 
-    def parse(self, sentences):
-        """Parse sentences: the same as `annotate`."""
-        return self.annotate(sentences)
+    parse = parsing.Parsing.parse
 
     def _decoding(self, probabilities):
         """The sentences have the tags and the trees; with `probabilities` these, too.
@@ -58,14 +58,16 @@ class Joint(Tagging):
 
     def _tree(self, outputs):
         """A tree, of Universal Dependencies with the heads that these allow."""
-        heads, deprels = tree_of(outputs)
+        heads, deprels = parsing.tree_of(outputs)
         is_ud = groups_of(self.labels).any()
         return mended_heads(heads, deprels) if is_ud else heads, deprels
 
-    def scores(self, sentences, *calls, **options):
+    def scores(
+        self, sentences: Sentences, *calls: Any, **options: Any
+    ) -> "parsing.AttachmentScores":
         """The `metrics.attachment_scores` on gold trees, with their tables."""
         trees = self.decode(sentences, [*TREE], lambda _, x: self._tree(x), 1, *calls)
-        return scores_of(sentences, trees, **options)
+        return parsing.scores_of(sentences, trees, **options)
 
     def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
         """The figures of trees, then those of tags: see `Tagging.measured`."""
@@ -78,10 +80,10 @@ class Joint(Tagging):
 
         names = [*dict.fromkeys([*names, *TREE])]
         results = self.decode(sentences, names, both, 1, *calls)
-        scores = scores_of(sentences, [tree for tree, _ in results], **options)
-        return figures_of_trees(scores) | figures([part for _, part in results])
+        scores = parsing.scores_of(sentences, [tree for tree, _ in results], **options)
+        return parsing.figures_of_trees(scores) | figures([part for _, part in results])
 
     @property
     def figures(self) -> list[str]:
         """The names of the figures: those of trees, then those of tags."""
-        return [*FIGURES, *super().figures]
+        return [*parsing.FIGURES, *super().figures]

@@ -1,12 +1,16 @@
 """Parsers predict the head of each word, and its relation to it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.sentence import Listed, Sentence, Sentences, as_sentences
 from keras_tagging.data.trees import SEPARATOR, trees_of, unlift
 from keras_tagging.kinds import Output
 from keras_tagging.kinds.predictor import Predictor
+
+if TYPE_CHECKING:  # takes half a second
+    from keras_tagging.metrics import AttachmentScores
 
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 PREDICTED = "predicted_tag"  # the column of a parser's own tags
@@ -27,10 +31,14 @@ class Parsing(Predictor):
     served_outputs: Iterable[str] = ("heads", "deprels")
 
     @classmethod
-    def outputs(cls, about):
+    def outputs(cls, about: Mapping) -> dict[str, Output]:
         return OUTPUTS
 
-    def parse(self, sentences):
+    @overload
+    def parse(self, sentences: Listed) -> list[Sentence]: ...
+    @overload
+    def parse(self, sentences: Sentences) -> Iterator[Sentence]: ...
+    def parse(self, sentences: Sentences) -> Any:
         """Parse sentences.
 
         Args:
@@ -54,12 +62,14 @@ class Parsing(Predictor):
 
         return list(self.served_outputs), parsed
 
-    def predictions(self, sentences, *calls) -> list[tuple[list, list]]:
+    def predictions(self, sentences: Sentences, *calls: Any) -> list[Any]:
         """Heads and labels: for each sentence a pair of lists."""
         names = ["heads", "deprels"]
         return self.decode(sentences, names, lambda _, x: tree_of(x), 1, *calls)
 
-    def scores(self, sentences, *calls, **options):
+    def scores(
+        self, sentences: Sentences, *calls: Any, **options: Any
+    ) -> "AttachmentScores":
         """The `metrics.attachment_scores` on gold trees, with their tables."""
         sentences = as_sentences(sentences)
         trees_of(sentences)
@@ -87,7 +97,7 @@ def tree_of(outputs) -> tuple[list[int], list[str]]:
     return heads, deprels
 
 
-def scores_of(sentences, trees: list[tuple[list, list]], **options):
+def scores_of(sentences, trees: list[tuple], **options) -> "AttachmentScores":
     """The `metrics.attachment_scores` of predicted trees: see `tree_of`."""
     from keras_tagging.metrics import attachment_scores  # half a second
 

@@ -7,11 +7,14 @@ sentences with it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, overload
 
 import numpy as np
 
 from keras_tagging.data.sentence import (
+    Listed,
     Sentence,
+    Sentences,
     as_sentence,
     as_sentences,
     check_several,
@@ -97,7 +100,15 @@ class Predictor:
         """The command of `keras-tagging` that uses it."""
         return of(self).command
 
-    def annotate(self, sentences, *, probabilities: bool = False):
+    @overload
+    def annotate(
+        self, sentences: Listed, *, probabilities: bool = ...
+    ) -> list[Sentence]: ...
+    @overload
+    def annotate(
+        self, sentences: Sentences, *, probabilities: bool = ...
+    ) -> Iterator[Sentence]: ...
+    def annotate(self, sentences: Sentences, *, probabilities: bool = False) -> Any:
         """The sentences with what the model finds.
 
         Args:
@@ -114,7 +125,7 @@ class Predictor:
             raise ValueError(no_probabilities(f"a {self.kind} gives"))
         return self.decode(sentences, *self.decoding(probabilities=True))
 
-    def predict_rows(self, sentences, names) -> list[dict[str, list]]:
+    def predict_rows(self, sentences: Sentences, names) -> list[dict[str, list[Any]]]:
         """Outputs for sentences, as an exported file names them, for JSON.
 
         Args:

@@ -1,6 +1,8 @@
 """Taggers predict labels with probabilities, in one column or several."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from keras_tagging.data.named_columns import (
     output_names,
     with_labels,
 )
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Listed, Sentence, Sentences
 from keras_tagging.data.surface import spaced, spans_of
 from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 from keras_tagging.kinds import Output
@@ -27,6 +29,9 @@ OUTPUTS = {
     "top_probabilities": Output("float", 0.0, ranked=True),
     "all_probabilities": Output("float", 0.0, ranked=True, served=False),
 }
+
+#: of `tag`: one level, or one for each column
+Beta = float | Mapping[str, float] | None
 
 LEAST = np.finfo("float32").tiny  # a probability, whose logarithm is finite
 
@@ -64,7 +69,7 @@ class Tagging(Predictor):
         return self.rules.marks if self.rules else ""
 
     @property
-    def tags(self):
+    def tags(self) -> Any:  # list[str], or dict[str, list[str]]
         """The tag inventory, in the order of the outputs; one by column if named."""
         self._require_network()
         return by_column(self.column_names, [c.labels for c in self.label_columns])
@@ -77,7 +82,17 @@ class Tagging(Predictor):
 
     # Tags
 
-    def tag(self, sentences, *, beta=None, probabilities=False):
+    @overload
+    def tag(
+        self, sentences: Listed, *, beta: Beta = ..., probabilities: bool = ...
+    ) -> list[Any]: ...
+    @overload
+    def tag(
+        self, sentences: Sentences, *, beta: Beta = ..., probabilities: bool = ...
+    ) -> Iterator[Any]: ...
+    def tag(
+        self, sentences: Sentences, *, beta: Beta = None, probabilities: bool = False
+    ) -> Any:
         """Tag sentences.
 
         With a CRF the tags are those of the best path, and chunk tags are those of the
@@ -113,7 +128,7 @@ class Tagging(Predictor):
 
         return self.decode(sentences, names, joined, entries)
 
-    def predictions(self, sentences, *calls) -> list:
+    def predictions(self, sentences: Sentences, *calls: Any) -> list[Any]:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
 
         With named columns it is a dict of such arrays. With a CRF they are the
@@ -277,7 +292,7 @@ class Tagging(Predictor):
         return field_of(name) if isinstance(name, str) else None
 
     @property
-    def gives(self):
+    def gives(self) -> tuple[str, ...]:
         """The columns of sentences that it fills; "tags" for tags without a column."""
         names = (name or self._tag_column or "tags" for name in self.column_names)
         return tuple(map(field_of, names))

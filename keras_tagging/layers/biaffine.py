@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, dropout_of
+from keras_tagging.cells.configuration import Named, Tensor, config_of, dropout_of
 from keras_tagging.cells.initializers import reseeded
 
 #: the score of a head that is no word of the sentence: finite, for half precision too
@@ -13,12 +15,12 @@ class DependentsAndHeads(keras.layers.Layer):
 
     def __init__(
         self,
-        units=100,
-        dropout=0.0,
-        activation="leaky_relu",
-        seed=None,
-        kernel_initializer="glorot_uniform",
-        **kwargs,
+        units: int = 100,
+        dropout: float = 0.0,
+        activation: Named = "leaky_relu",
+        seed: int | None = None,
+        kernel_initializer: Named = "glorot_uniform",
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.supports_masking = True
@@ -45,7 +47,7 @@ class DependentsAndHeads(keras.layers.Layer):
             setattr(self, f"{name}_bias", bias)
         self.root = self.add_weight((self.units,), "zeros", name="root")
 
-    def call(self, inputs, mask=None, training=False):
+    def call(self, inputs: Tensor, mask: Tensor = None, training: bool = False):
         """:math:`d`, `(batch, time, units)`, and :math:`h`, `(batch, time + 1, units)`.
 
         Args:
@@ -108,7 +110,7 @@ class BiaffineHeads(DependentsAndHeads):
         self.bilinear = self.add_weight(shape, "zeros", name="bilinear")
         self.prior = self.add_weight((self.units,), "zeros", name="prior")
 
-    def call(self, inputs, mask=None, training=False):
+    def call(self, inputs: Tensor, mask: Tensor = None, training: bool = False):
         dependents, heads = super().call(inputs, training=training)
         heads = ops.transpose(heads, (0, 2, 1))
         scores = ops.matmul(ops.matmul(dependents, self.bilinear) + self.prior, heads)
@@ -154,7 +156,7 @@ class ArcLabels(DependentsAndHeads):
         units)`, ROOT first.
     """
 
-    def __init__(self, num_labels, units=50, *args, **kwargs):
+    def __init__(self, num_labels: int, units: int = 50, *args: Any, **kwargs: Any):
         super().__init__(units, *args, **kwargs)
         self.num_labels = num_labels
 

@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, dropout_of
+from keras_tagging.cells.configuration import Tensor, config_of, dropout_of
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.projected_rnn import ProjectedRNN
@@ -63,15 +65,15 @@ class BidirectionalStack(keras.layers.Layer):
 
     def __init__(
         self,
-        cell,
-        num_layers=2,
-        merge="top",
-        input_layer=None,
-        dropout=0.0,
-        seed=None,
-        return_directions=False,
-        variational=False,
-        **kwargs,
+        cell: Any,
+        num_layers: int = 2,
+        merge: str = "top",
+        input_layer: Any = None,
+        dropout: float = 0.0,
+        seed: int | None = None,
+        return_directions: bool = False,
+        variational: bool = False,
+        **kwargs: Any,
     ):
         check_choice("merge", merge, ("top", "layer"))
         check_choice("input_layer", input_layer, ("tanh", "linear", None))
@@ -146,7 +148,7 @@ class BidirectionalStack(keras.layers.Layer):
                 rnn.build((*leading, width + len(cell.reads) * cell.units))
             width = cell.output_size * (2 if self.merge == "layer" else 1)
 
-    def call(self, inputs, mask=None, training=False):
+    def call(self, inputs: Tensor, mask: Tensor = None, training: bool = False):
         if self.input_layer:
             inputs = self.input_layer(inputs)
         # by layer, from 0: [forward, backward]

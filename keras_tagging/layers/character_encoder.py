@@ -1,8 +1,10 @@
+from typing import Any
+
 import keras
 from keras import ops
 
 from keras_tagging.cells import CoupledLSTMCell, GRUCell, SkipLSTMCell
-from keras_tagging.cells.configuration import config_of, dropout_of
+from keras_tagging.cells.configuration import Named, Tensor, config_of, dropout_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 from keras_tagging.utils.checks import check_choice
@@ -69,16 +71,16 @@ class CharacterEncoder(keras.layers.Layer):
 
     def __init__(
         self,
-        num_characters,
-        units,
-        kind="lstm",
-        embedding_dim=25,
-        dropout=0.0,
-        embeddings_initializer="uniform",
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        seed=None,
-        **kwargs,
+        num_characters: int,
+        units: int,
+        kind: str = "lstm",
+        embedding_dim: int = 25,
+        dropout: float = 0.0,
+        embeddings_initializer: Named = "uniform",
+        kernel_initializer: Named = "glorot_uniform",
+        recurrent_initializer: Named = "orthogonal",
+        seed: int | None = None,
+        **kwargs: Any,
     ):
         check_choice("kind", kind, CELLS)
         super().__init__(**kwargs)
@@ -129,7 +131,7 @@ class CharacterEncoder(keras.layers.Layer):
             for rnn in self.directions:
                 rnn.build(embedded)
 
-    def call(self, letters, training=False):
+    def call(self, letters: Tensor, training: bool = False) -> Tensor:
         mask = ops.not_equal(letters, 0)
         x = self.dropped(self.table(letters), training=training)
         if self.kind != "cnn":

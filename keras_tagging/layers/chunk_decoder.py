@@ -1,10 +1,13 @@
 """The best path through the tags of a sentence, and that of consistent chunks."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, single_precision
+from keras_tagging.cells.configuration import Dtype, Tensor, config_of, single_precision
 from keras_tagging.layers.loop import as_mask, over_time
 from keras_tagging.metrics.chunks import allowed_transitions
 
@@ -114,7 +117,14 @@ class ChunkDecoder(keras.layers.Layer):
         ValueError: for tags that are not those of chunks.
     """
 
-    def __init__(self, tags, scheme=None, from_logits=False, dtype="float32", **kwargs):
+    def __init__(
+        self,
+        tags: Sequence[str],
+        scheme: str | None = None,
+        from_logits: bool = False,
+        dtype: Dtype = "float32",
+        **kwargs: Any,
+    ):
         super().__init__(dtype=single_precision(dtype), **kwargs)
         self.supports_masking = True
         self.tags = list(tags)
@@ -122,7 +132,7 @@ class ChunkDecoder(keras.layers.Layer):
         self.from_logits = from_logits
         self._penalties = chunk_penalties(self.tags, scheme)
 
-    def call(self, inputs, mask=None, training=False):
+    def call(self, inputs: Tensor, mask: Tensor = None, training: bool = False):
         scores = ops.cast(inputs, self.compute_dtype)
         mask = as_mask(mask, scores)
         if training:

@@ -1,7 +1,9 @@
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, dropout_of
+from keras_tagging.cells.configuration import Named, Tensor, config_of, dropout_of
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -51,13 +53,13 @@ class ContextWindow(keras.layers.Layer):
 
     def __init__(
         self,
-        size,
-        gated=False,
-        dropout=0.0,
-        seed=None,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        **kwargs,
+        size: int,
+        gated: bool = False,
+        dropout: float = 0.0,
+        seed: int | None = None,
+        kernel_initializer: Named = "glorot_uniform",
+        bias_initializer: Named = "zeros",
+        **kwargs: Any,
     ):
         if size < 0 or (size and size % 2 == 0):
             raise ValueError(f"a window has an odd number of positions, not {size}")
@@ -83,7 +85,7 @@ class ContextWindow(keras.layers.Layer):
                 (self.size,), self.bias_initializer, name="gate_bias"
             )
 
-    def call(self, inputs, mask=None, training=False):
+    def call(self, inputs: Tensor, mask: Tensor = None, training: bool = False):
         if mask is not None:
             inputs = ops.where(ops.expand_dims(mask, -1), inputs, 0)
         margin = self.size // 2

@@ -6,12 +6,20 @@ The likelihood does not change if a number is added to all scores of a token. So
 tensor holds only their distances to the largest score, and their signs mark the path.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
 from weakref import WeakValueDictionary
 
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, single_precision
+from keras_tagging.cells.configuration import (
+    Dtype,
+    Named,
+    Tensor,
+    config_of,
+    single_precision,
+)
 from keras_tagging.layers.chunk_decoder import add_ends, best_path, chunk_penalties
 from keras_tagging.layers.loop import as_mask, over_time
 
@@ -122,7 +130,13 @@ class CRFLoss(keras.losses.Loss):
             NaN.
     """
 
-    def __init__(self, crf, class_weight=None, name="crf_loss", dtype=None):
+    def __init__(
+        self,
+        crf: "CRF | dict[str, Any]",
+        class_weight: Mapping[int, float] | None = None,
+        name: str = "crf_loss",
+        dtype: Dtype = None,
+    ):
         super().__init__(name=name, dtype=dtype)
         # not an attribute that is a layer: Keras would save its weights as the loss's
         self._layer = lambda: crf
@@ -130,11 +144,11 @@ class CRFLoss(keras.losses.Loss):
         items = (class_weight or {}).items()
         self.class_weight = {int(tag): float(weight) for tag, weight in items}
 
-    def layer(self):
+    def layer(self) -> "CRF":
         """The `CRF` that the loss belongs to; None if it was not found again."""
         return self._layer()
 
-    def __call__(self, y_true, y_pred, sample_weight=None):
+    def __call__(self, y_true: Tensor, y_pred: Tensor, sample_weight: Tensor = None):
         crf = self.layer()
         if crf is None or not crf.built or crf.return_dict:
             raise ValueError(
@@ -205,10 +219,10 @@ class CRFAccuracy(keras.metrics.Mean):
 
     _direction = "up"  # for callbacks of Keras that monitor it
 
-    def __init__(self, name="accuracy", **kwargs):
+    def __init__(self, name: str = "accuracy", **kwargs: Any):
         super().__init__(name=name, **kwargs)
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(self, y_true: Tensor, y_pred: Tensor, sample_weight=None):
         best = ops.cast(ops.argmax(y_pred, -1), "int32")
         y_true = of_tokens(ops.cast(y_true, "int32"))
         right = ops.cast(best == y_true, self.dtype)
@@ -306,16 +320,16 @@ class CRF(keras.layers.Layer):
 
     def __init__(
         self,
-        num_tags=None,
+        num_tags: int | None = None,
         *,
-        tags=None,
-        constrained=False,
-        scheme=None,
-        initializer="zeros",
-        kernel_initializer="glorot_uniform",
-        return_dict=False,
-        dtype="float32",
-        **kwargs,
+        tags: Sequence[str] | None = None,
+        constrained: bool = False,
+        scheme: str | None = None,
+        initializer: Named = "zeros",
+        kernel_initializer: Named = "glorot_uniform",
+        return_dict: bool = False,
+        dtype: Dtype = "float32",
+        **kwargs: Any,
     ):
         if constrained and tags is None:
             raise ValueError("constrained=True needs the names of the tags: give tags=")
@@ -332,12 +346,12 @@ class CRF(keras.layers.Layer):
         self._penalties = chunk_penalties(tags, scheme) if constrained else (0, 0, 0)
 
     @property
-    def loss(self):
+    def loss(self) -> "CRFLoss":
         """The loss to compile a model with that ends in this layer: a `CRFLoss`."""
         return CRFLoss(self)
 
     @property
-    def accuracy(self):
+    def accuracy(self) -> "CRFAccuracy":
         """A metric: the share of the real tokens with their gold tag."""
         return CRFAccuracy()
 
@@ -353,7 +367,7 @@ class CRF(keras.layers.Layer):
             weight = self.add_weight(shape, name=name, initializer=self.initializer)
             setattr(self, name, weight)
 
-    def call(self, inputs, mask=None, training=False):
+    def call(self, inputs: Tensor, mask: Tensor = None, training: bool = False):
         emissions = inputs
         if self.num_tags:
             emissions = ops.matmul(inputs, self.kernel) + self.bias
@@ -403,7 +417,9 @@ class CRF(keras.layers.Layer):
             "emissions": keras.KerasTensor(shape, dtype),
         }
 
-    def log_likelihood(self, emissions, tags, mask=None):
+    def log_likelihood(
+        self, emissions: Tensor, tags: Tensor, mask: Tensor = None
+    ) -> Tensor:
         """log p(y | x) of each sentence, `(batch,)`; 0 without tokens.
 
         A tag of -1 is unobserved: the sum over all its values is taken. Both chains,
@@ -420,7 +436,9 @@ class CRF(keras.layers.Layer):
         gold, every = ops.split(sums, 2)
         return ops.sum(gold - every, -1) + self._unread()
 
-    def token_log_likelihoods(self, emissions, tags, mask=None):
+    def token_log_likelihoods(
+        self, emissions: Tensor, tags: Tensor, mask: Tensor = None
+    ) -> Tensor:
         """log p of each tag after the tags before it, `(batch, time)`; 0 where masked.
 
         By the chain rule their sum is `log_likelihood`. The tags that follow are free.
@@ -440,21 +458,21 @@ class CRF(keras.layers.Layer):
         # for them, not even 0, and Keras warns
         return 0 * ops.sum(self.transitions)
 
-    def log_partition(self, emissions, mask=None):
+    def log_partition(self, emissions: Tensor, mask: Tensor = None) -> Tensor:
         """log of the sum over all paths of exp s(x, y), `(batch,)`."""
         scores, mask = self._scores(emissions, mask)
         steps = ops.maximum(ops.sum(ops.cast(mask, scores.dtype), -1) - 1, 0)
         shift = steps * ops.stop_gradient(ops.max(self.transitions))
         return ops.sum(self._sums(scores, mask), -1) + shift
 
-    def log_marginals(self, emissions, mask=None):
+    def log_marginals(self, emissions: Tensor, mask: Tensor = None) -> Tensor:
         """log p(y_t | x), `(batch, time, num_tags)`, by the forward-backward rule."""
         scores, mask = self._scores(emissions, mask)
         before = self._messages(scores, mask)
         after = self._messages(scores, mask, backwards=True)
         return ops.log_softmax(before + scores + after)
 
-    def viterbi(self, emissions, mask=None):
+    def viterbi(self, emissions: Tensor, mask: Tensor = None) -> Tensor:
         """The path with the best score, `(batch, time)` int32; 0 where masked.
 
         With `constrained` the best of those that are consistent, if there is one. Of

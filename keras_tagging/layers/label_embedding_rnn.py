@@ -1,9 +1,11 @@
 """A layer that reads its own labels: what they add to its input, and the search."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
-from keras_tagging.cells.configuration import config_of, dropout_of
+from keras_tagging.cells.configuration import Tensor, config_of, dropout_of
 from keras_tagging.cells.label_embedding_cell import LabelEmbeddingCell, flat_table
 from keras_tagging.layers.loop import as_mask, over_time, reverse
 
@@ -236,16 +238,16 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
 
     def __init__(
         self,
-        units,
-        num_labels,
-        *args,
-        feedback="predicted",
-        go_backwards=False,
-        beam_width=1,
-        dropout=0.0,
-        seed=None,
-        return_dict=False,
-        **kwargs,
+        units: int,
+        num_labels: int,
+        *args: Any,
+        feedback: Any = "predicted",
+        go_backwards: bool = False,
+        beam_width: int = 1,
+        dropout: float = 0.0,
+        seed: int | None = None,
+        return_dict: bool = False,
+        **kwargs: Any,
     ):
         for name, only in FIXED.items():
             if kwargs.pop(name, only) != only:
@@ -279,14 +281,14 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
 
     def call(
         self,
-        inputs,
-        labels=None,
-        future=None,
-        mask=None,
-        inputs_mask=None,  # how Keras hands it over where `labels` are given
-        initial_state=None,
-        training=False,
-    ):
+        inputs: Tensor,
+        labels: Tensor = None,
+        future: Tensor = None,
+        mask: Tensor = None,
+        inputs_mask: Tensor = None,  # how Keras hands it over where `labels` are given
+        initial_state: Tensor = None,
+        training: bool = False,
+    ) -> Tensor:
         needed = self._lags["future_labels"] or self._lags["future_states"]
         if initial_state is not None:
             raise ValueError("a LabelEmbeddingRNN has no initial_state")

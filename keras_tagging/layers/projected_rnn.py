@@ -1,8 +1,10 @@
 from functools import partial
+from typing import Any
 
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import Dtype
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import (
     can_hoist,
@@ -48,7 +50,9 @@ class ProjectedRNN(keras.layers.RNN):
             `go_backwards`, which Keras' loop does not reverse.
     """
 
-    def __init__(self, cell, return_cell=False, dtype=None, **kwargs):
+    def __init__(
+        self, cell: Any, return_cell: bool = False, dtype: Dtype = None, **kwargs: Any
+    ):
         super().__init__(cell, dtype=dtype or cell.dtype_policy, **kwargs)
         states = self.state_size if isinstance(self.state_size, list) else []
         # without zeros, Keras' loop on JAX takes states[0] for the output

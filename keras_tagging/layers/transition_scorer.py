@@ -1,13 +1,14 @@
 """The scores of a parser's moves, whose gradient reaches back some steps."""
 
 from functools import partial
+from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
 
 from keras_tagging.ccg.grammar import Grammar
-from keras_tagging.cells.configuration import config_of, dropout_of
+from keras_tagging.cells.configuration import Named, Tensor, config_of, dropout_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import over_time
@@ -217,22 +218,22 @@ class TransitionScorer(keras.layers.Layer):
 
     def __init__(
         self,
-        cell,
-        num_labels,
-        label_dim=100,
-        system="arc-standard",
-        grammar=None,
-        truncation_limit=5,
-        truncation="sliding",
-        input_dropout=0.0,
-        dropped="configurations",
-        hidden_dropout=0.0,
-        beam_width=1,
-        arc_labels=None,
-        initializer="glorot_uniform",
-        table_initializer="uniform",
-        seed=None,
-        **kwargs,
+        cell: Any,
+        num_labels: int,
+        label_dim: int = 100,
+        system: str = "arc-standard",
+        grammar: Any = None,
+        truncation_limit: int | None = 5,
+        truncation: str = "sliding",
+        input_dropout: float = 0.0,
+        dropped: str = "configurations",
+        hidden_dropout: float = 0.0,
+        beam_width: int = 1,
+        arc_labels: Any = None,
+        initializer: Named = "glorot_uniform",
+        table_initializer: Named = "uniform",
+        seed: int | None = None,
+        **kwargs: Any,
     ):
         check_choice("truncation", truncation, TRUNCATIONS)
         check_choice("dropped", dropped, DROPPED)
@@ -286,7 +287,9 @@ class TransitionScorer(keras.layers.Layer):
             shape, self.initializer, name="output_kernel"
         )
 
-    def call(self, tokens, nodes, labels, training=False):
+    def call(
+        self, tokens: Tensor, nodes: Tensor, labels: Tensor, training: bool = False
+    ):
         nodes, labels = ops.cast(nodes, "int32"), ops.cast(labels, "int32")
         vectors = self._with_boundary(tokens)
         if training and self.dropped == "configurations":
@@ -325,7 +328,7 @@ class TransitionScorer(keras.layers.Layer):
         x = self.drop_input(ops.concatenate(parts, -1), training=training)
         return self.cell.project(x, training=training)
 
-    def contributions(self, vectors, training=False):
+    def contributions(self, vectors: Tensor, training: bool = False) -> Tensor:
         """The share of tokens and labels in the hidden layer, in each place.
 
         Args:
@@ -346,7 +349,7 @@ class TransitionScorer(keras.layers.Layer):
         )
         return ops.tensordot(vectors, of_nodes, 1), ops.tensordot(labels, of_labels, 1)
 
-    def look_up(self, tables, nodes, labels):
+    def look_up(self, tables: Tensor, nodes: Tensor, labels: Tensor) -> Tensor:
         """Make the result of `cell.project` for configurations out of the tables.
 
         Args:
@@ -370,7 +373,7 @@ class TransitionScorer(keras.layers.Layer):
             parts.append(self.cell.bias)
         return sum(parts[1:], start=parts[0])
 
-    def parse(self, tokens, lengths):
+    def parse(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The tree of every sentence.
 
         Args:

@@ -1,8 +1,12 @@
 """Embeddings of the classes of words, and of the prefixes of their paths."""
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
+
+from keras_tagging.cells.configuration import Named, Tensor
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -22,7 +26,9 @@ class WordClassEmbedding(keras.layers.Layer):
     Call with ids `(batch, time)`; returns `(batch, time, parts * dim)`.
     """
 
-    def __init__(self, rows, dim, embeddings_initializer="uniform", **kwargs):
+    def __init__(
+        self, rows, dim: int, embeddings_initializer: Named = "uniform", **kwargs: Any
+    ):
         super().__init__(**kwargs)
         self._rows = np.asarray(rows, "int32")
         self.dim = dim
@@ -37,7 +43,7 @@ class WordClassEmbedding(keras.layers.Layer):
         )
         self.built = True
 
-    def call(self, ids):
+    def call(self, ids: Tensor) -> Tensor:
         rows = ops.take(ops.convert_to_tensor(self._rows), ids, axis=0)
         parts = ops.take(self.table, rows, axis=0)
         batch, time = ops.shape(ids)

@@ -1,6 +1,7 @@
 """Keras' `evaluate` and `predict`, for sentences."""
 
 from collections.abc import Mapping
+from typing import Any, Literal, overload
 
 import keras
 import numpy as np
@@ -8,11 +9,11 @@ import tensorflow as tf
 
 from keras_tagging import training
 from keras_tagging.data.named_columns import with_targets
-from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.sentence import Labels, Sentence, Sentences, as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.layers.loop import right_padded
-from keras_tagging.models.report import figures_alone
+from keras_tagging.models.report import Report, figures_alone
 from keras_tagging.utils.checks import Positive, checked
 
 
@@ -126,6 +127,14 @@ class SentenceCalls(keras.Model, Predictor):
             self.predict_function = of_any_shape(self.predict_function)
         return self.predict_function
 
+    @overload
+    def evaluate(
+        self, x: Sentences, *a: Any, return_dict: Literal[True], **options: Any
+    ) -> dict[str, float]: ...
+    @overload
+    def evaluate(
+        self, x: Sentences, y: Labels = ..., *a: Any, **options: Any
+    ) -> list[float]: ...
     def evaluate(
         self, x, y=None, batch_size=None, verbose="auto", return_dict=False, **options
     ):
@@ -153,11 +162,13 @@ class SentenceCalls(keras.Model, Predictor):
         calls.end(figures)
         return figures if return_dict else list(figures.values())
 
-    def report(self, sentences, **options):
+    def report(self, sentences: Sentences, **options: Any) -> Report:
         """Figures and tables: see `models.report`."""
         return figures_alone(self, sentences, **options)
 
-    def predict(self, x, batch_size=None, verbose="auto"):
+    def predict(
+        self, x: Sentences, batch_size: int | None = None, verbose: int | str = "auto"
+    ) -> list[Any]:
         """Predict for sentences: see `predictions`.
 
         Args:

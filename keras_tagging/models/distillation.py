@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keras_tagging.data.lemmas.scripts import is_script, lemmas_of
 from keras_tagging.data.named_columns import field_of, labels_of, with_labels
-from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
+from keras_tagging.data.sentence import Corpus, Sentence, Sentences, as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, slices
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, SOFT_TARGETS
 from keras_tagging.models.labels import some
@@ -26,6 +27,9 @@ from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import StoredArrays, sha256_of
+
+if TYPE_CHECKING:  # with Keras, which soft targets need not
+    from keras_tagging.models.calls import SentenceCalls
 
 FORMAT = 1
 #: labels that are kept of each token
@@ -105,11 +109,11 @@ class SoftTargets:
     @classmethod
     def of(
         cls,
-        teacher,
-        sentences: Iterable,
+        teacher: "SentenceCalls",
+        sentences: Sentences,
         *,
         top_k: int = TOP_K,
-        watch: Callable[[Sequence], Iterable] = iter,
+        watch: Callable[[Sequence[Sentence]], Iterable[Sentence]] = iter,
     ) -> "SoftTargets":
         """The predictions of a teacher for sentences.
 

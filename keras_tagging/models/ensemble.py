@@ -4,7 +4,9 @@ import json
 import math
 import re
 from collections import UserDict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, overload
 
 from keras import ops
 
@@ -19,7 +21,7 @@ from keras_tagging.models.files.export import export
 from keras_tagging.models.files.loading import read
 from keras_tagging.models.files.run_folder import ENSEMBLE
 from keras_tagging.models.files.saving import versions
-from keras_tagging.models.parser.biaffine_parser import Parsed
+from keras_tagging.models.parser.biaffine_parser import BiaffineParser, Parsed
 from keras_tagging.models.tagger.decoding import logits_of
 from keras_tagging.models.tagger.figures import MeasuredTagging
 from keras_tagging.models.tagger.tagger import Tagger
@@ -78,12 +80,18 @@ class Ensemble(SentenceCalls):
 
     architecture = "ensemble"
 
+    @overload
+    def __new__(
+        cls, members: Sequence[BiaffineParser], **kwargs: Any
+    ) -> "BiaffineEnsemble": ...
+    @overload
+    def __new__(cls, members: Sequence[Tagger], **kwargs: Any) -> "TaggerEnsemble": ...
     def __new__(cls, members=(), **kwargs):
         if cls is Ensemble:
             cls = _class_of(members)
         return super().__new__(cls, members, **kwargs)
 
-    def __init__(self, members, **kwargs):
+    def __init__(self, members: Sequence[Tagger], **kwargs: Any):
         super().__init__(**kwargs)
         self.members = list(members)
         first = self.members[0]
@@ -138,7 +146,7 @@ class Ensemble(SentenceCalls):
         }
         return self.members[0].described(top_k) | about
 
-    def save(self, filepath, overwrite=True):
+    def save(self, filepath: str | Path, overwrite: bool = True) -> None:
         """Write a folder: `member-1.keras` and so on, and at last `ensemble.json`.
 
         It has the checksums of the members: a folder that was halved by a kill, or
@@ -165,7 +173,7 @@ class Ensemble(SentenceCalls):
             (written / ENSEMBLE).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, filepath) -> "Ensemble":
+    def load(cls, filepath: str | Path) -> "Ensemble":
         """Read a folder that `save` has written, each file checked as any model.
 
         It opens the files that the list names, which are in the folder, and nothing
@@ -186,7 +194,9 @@ class Ensemble(SentenceCalls):
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from error
 
-    def export(self, filepath, *, format="onnx", top_k=5, int8=False):
+    def export(
+        self, filepath: str | Path, *, format: str = "onnx", top_k: int = 5, int8=False
+    ) -> None:
         """Write one ONNX file, whose graph runs all members on the same words.
 
         It is a file of the members' kind: see `models.files.export`.
@@ -239,7 +249,7 @@ class EncodedForMembers:
 class TaggerEnsemble(MeasuredTagging, Ensemble):
     """An ensemble of taggers: see `Ensemble`."""
 
-    def __init__(self, members, **kwargs):
+    def __init__(self, members: Sequence[Tagger], **kwargs: Any):
         super().__init__(members, **kwargs)
         first = self.members[0]
         self.rules = first.rules
@@ -260,7 +270,7 @@ class TaggerEnsemble(MeasuredTagging, Ensemble):
     default_monitor = Ensemble.default_monitor  # the recipe of the first may have one
     output_arrays = Tagger.output_arrays
 
-    def call(self, inputs, training=False):
+    def call(self, inputs, training: bool = False):
         """The joined outputs of the networks, for the tokens that each reads."""
         pairs = zip(self.members, inputs, strict=True)
         outputs = [run_network(model.network, tokens) for model, tokens in pairs]
@@ -291,7 +301,7 @@ class TaggerEnsemble(MeasuredTagging, Ensemble):
             means.append(mean)
         return by_column(self.column_names, means)
 
-    def described(self, top_k=5):
+    def described(self, top_k: int = 5) -> dict[str, object]:
         about = super().described(top_k)
         return about | {"rules": self.rules and self.rules.config()}
 
@@ -319,7 +329,7 @@ class BiaffineEnsemble(Parsed, TaggerEnsemble):
 
     labels = _first("labels")
 
-    def __init__(self, members, **kwargs):
+    def __init__(self, members: Sequence[BiaffineParser], **kwargs: Any):
         super().__init__(members, **kwargs)
         if any({*model.labels} != {*self.labels} for model in self.members):
             raise ValueError("the parsers differ in their dependency labels")

@@ -6,9 +6,10 @@ from types import MappingProxyType
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
-from keras_tagging.data.sentence import Corpus
+from keras_tagging.data.sentence import Corpus, Sentences
 from keras_tagging.models.files.checks import PRETRAINED
 from keras_tagging.models.given_vectors import GivenVectors, described
+from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.vectors.named import TRAINABLE, words_for
 
 
@@ -17,11 +18,11 @@ def build(
     *,
     recipe: str = "fast",
     seed: int | None = None,
-    corpus=None,
+    corpus: Corpus | Sentences | None = None,
     language: str | None = None,
     defaults: Mapping[str, object] = MappingProxyType({}),
-    **overrides,
-):
+    **overrides: object,
+) -> SentenceModel:
     """A compiled model of the named architecture; it needs no corpus.
 
     Args:

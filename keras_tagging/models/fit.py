@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,10 +13,16 @@ from keras import ops
 
 from keras_tagging import training
 from keras_tagging.data.named_columns import annotated, with_targets
-from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
+from keras_tagging.data.sentence import (
+    Corpus,
+    Labels,
+    Sentence,
+    Sentences,
+    as_sentences,
+)
 from keras_tagging.encoding.batching import TrainingBatches
 from keras_tagging.models.calls import SentenceCalls, of_any_size
-from keras_tagging.models.distillation import Distillation
+from keras_tagging.models.distillation import Distillation, SoftTargets
 from keras_tagging.training.callbacks import (
     AveragedWeights,
     EpochOrder,
@@ -35,27 +42,27 @@ class TrainedOnSentences(SentenceCalls):
 
     def fit(
         self,
-        x,
-        y=None,
+        x: Sentences,
+        y: Labels = None,
         *,
-        validation_data=None,
-        validation_split=0.0,
-        class_weight=None,
-        sample_weight=None,
-        soft_targets=None,
-        soft_weight=0.5,
-        temperature=1.0,
-        epochs=None,
-        batch_size=None,
-        token_budget=None,
-        callbacks=(),
-        verbose="auto",
-        monitor=None,
-        patience=None,
-        restore_best=True,
-        log=None,
-        resume=None,
-    ):
+        validation_data: Sentences | tuple[Sentences, Labels] | None = None,
+        validation_split: float = 0.0,
+        class_weight: Mapping[str, float] | None = None,
+        sample_weight: Sequence[float | Sequence[float]] | np.ndarray | None = None,
+        soft_targets: SoftTargets | None = None,
+        soft_weight: float = 0.5,
+        temperature: float = 1.0,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        token_budget: int | None = None,
+        callbacks: Sequence[keras.callbacks.Callback] = (),
+        verbose: int | str = "auto",
+        monitor: str | None = None,
+        patience: int | None = None,
+        restore_best: bool = True,
+        log: str | Path | None = None,
+        resume: str | Path | None = None,
+    ) -> keras.callbacks.History:
         """Train on sentences. The first call counts the vocabularies.
 
         Args:
@@ -275,7 +282,7 @@ class TrainedOnSentences(SentenceCalls):
 
     # Each kind of models does this in its own way
 
-    def annotated(self, sentences):
+    def annotated(self, sentences: Sentences) -> list[Sentence]:
         """The sentences, after a check that they have the columns to learn."""
         return annotated(sentences, self.column_names)
 

@@ -2,8 +2,10 @@
 
 import random
 from collections import UserDict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Self
 
 import keras
 import numpy as np
@@ -14,16 +16,13 @@ from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.data.sentence import Sentences
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.models.files import checks, saving
 from keras_tagging.models.fit import TrainedOnSentences
-from keras_tagging.models.given_vectors import (
-    GivenVectors,
-    joined_words,
-    word_table,
-)
-from keras_tagging.models.shrinking import shrunk
+from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
+from keras_tagging.models.shrinking import Words, shrunk
 from keras_tagging.utils import limits
 
 CROSS_ENTROPY = keras.losses.SparseCategoricalCrossentropy
@@ -86,15 +85,15 @@ class SentenceModel(TrainedOnSentences):
 
     def __init__(
         self,
-        architecture,
-        settings,
-        seed=None,
-        vocabularies=None,
-        vector_dim=0,
-        training_words=None,
-        metadata=None,
-        given_vectors=None,
-        **kwargs,
+        architecture: str,
+        settings: Settings | Mapping[str, Any],
+        seed: int | None = None,
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
+        vector_dim: int = 0,
+        training_words: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        given_vectors: GivenVectors | None = None,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         if not isinstance(settings, Settings):
@@ -189,7 +188,7 @@ class SentenceModel(TrainedOnSentences):
         """The columns that sentences must have, beside their words."""
         return self.features.columns
 
-    def encode(self, sentences, targets=False) -> EncodedSentences:
+    def encode(self, sentences, targets: bool = False) -> EncodedSentences:
         """The ids of all tokens; with `targets` those to learn, too."""
         self._require_network()
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
@@ -213,7 +212,7 @@ class SentenceModel(TrainedOnSentences):
 
     # Vocabularies
 
-    def adapt(self, sentences) -> None:
+    def adapt(self, sentences: Sentences) -> None:
         """Count the vocabularies of words and labels, and build the network.
 
         Args:
@@ -292,7 +291,12 @@ class SentenceModel(TrainedOnSentences):
         """The outputs of the network for ids `(batch, time, features)`."""
         return run_network(self.network, inputs, training=training)
 
-    def shrink_vectors(self, words=None, dtype="float16", keep=()):
+    def shrink_vectors(
+        self,
+        words: int | Collection[str] | None = None,
+        dtype: str = "float16",
+        keep: Words | None = (),
+    ) -> Self:
         """The same model with fewer pretrained vectors, or less precise ones.
 
         See :func:`keras_tagging.models.shrinking.shrunk`.
@@ -328,7 +332,7 @@ class SentenceModel(TrainedOnSentences):
 
     # Saving
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "architecture": self.architecture,
@@ -341,7 +345,7 @@ class SentenceModel(TrainedOnSentences):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
         """The model that `get_config` describes; no file is opened.
 
         Raises:
@@ -349,10 +353,10 @@ class SentenceModel(TrainedOnSentences):
         """
         return cls(**checks.checked_config(cls, config))
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]) -> None:
         """Nothing to do: `from_config` has built the network."""
 
-    def compile_from_config(self, config):
+    def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile with the optimizer, loss and metrics of a saved model.
 
         Raises:
@@ -363,7 +367,7 @@ class SentenceModel(TrainedOnSentences):
         if self.built:
             self.optimizer.build(self.trainable_variables)
 
-    def save(self, filepath, overwrite=True, **kwargs):
+    def save(self, filepath: str | Path, overwrite: bool = True, **kwargs: Any) -> None:
         """Write a `.keras` file atomically, and its metadata as JSON beside it.
 
         The metadata are in `metadata.json` beside `model.keras`, and in
@@ -373,7 +377,9 @@ class SentenceModel(TrainedOnSentences):
         """
         saving.save(self, super().save, Path(filepath), overwrite, **kwargs)
 
-    def export(self, filepath, *, format=None, top_k=5, **kwargs):
+    def export(
+        self, filepath: str | Path, *, format: str | None = None, top_k=5, **kwargs: Any
+    ) -> None:
         """Write a SavedModel, or an ONNX file with `format="onnx"`.
 
         A segmenter and CCG parsers, which work in Python too, have ONNX files alone:

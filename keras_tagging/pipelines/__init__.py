@@ -3,12 +3,5 @@
 from keras_tagging.utils.startup import attach
 
 __getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "any_model": ["load"],
-        "pipeline": ["Pipeline"],
-        "plan": ["PipelinePlan"],
-        "training": ["train_pipeline"],
-    },
-    light=["any_model", "pipeline", "plan"],
+    __name__, __file__, light=["Pipeline", "PipelinePlan", "load"]
 )

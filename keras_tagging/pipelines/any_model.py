@@ -2,16 +2,21 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, overload
 
 from keras_tagging.models.files.run_folder import ENSEMBLE, MODEL, model_file
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.runtime.pipeline import stages
-from keras_tagging.utils.named_models import find_model
+from keras_tagging.utils.named_models import Shipped, find_model
 from keras_tagging.utils.startup import start_keras
 
 
-def load(path, *, safe_mode: bool = True):
+@overload
+def load(path: Shipped, *, safe_mode: bool = ...) -> Pipeline: ...
+@overload
+def load(path: str | Path, *, safe_mode: bool = ...) -> Any: ...
+def load(path: str | Path, *, safe_mode: bool = True) -> Any:
     """Load a model saved by `model.save`, exported as ONNX, or installed by its name.
 
     Without TensorFlow, the name of an installed model stands for its ONNX files. A

@@ -12,10 +12,13 @@ new one is saved, and the same command continues a killed training.
 import json
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any, Literal, overload
 
 from keras_tagging import kinds
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.metrics.chunks import ChunkCounts
 from keras_tagging.models.files.run_folder import TRAINING
 from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.pipelines.figures import pipeline_scores
@@ -76,7 +79,7 @@ class Pipeline(TextPipeline):
     # Files
 
     def save(
-        self, folder, overwrite: bool = True, *, half_precision: bool = False
+        self, folder: str | Path, overwrite=True, *, half_precision: bool = False
     ) -> None:
         """Write `segmenter.keras`, `parser.keras` and so on, and `pipeline.json`.
 
@@ -109,7 +112,7 @@ class Pipeline(TextPipeline):
             _write(self, written, half_precision)
 
     @classmethod
-    def load(cls, folder) -> "Pipeline":
+    def load(cls, folder: str | Path) -> "Pipeline":
         """Read what `save` or `export` has written, or an installed model by its name.
 
         Of ONNX files it needs neither TensorFlow nor Keras. It opens the files of the
@@ -134,7 +137,7 @@ class Pipeline(TextPipeline):
         return read_pipeline(folder, content, read, cls)
 
     def export(
-        self, folder, *, format: str = "tf_saved_model", **options
+        self, folder: str | Path, *, format: str = "tf_saved_model", **options: Any
     ) -> dict[str, str]:
         """Write each model for serving: see `models.files.export`.
 
@@ -195,7 +198,12 @@ class Pipeline(TextPipeline):
                 written.write_text(text, encoding="utf-8")
         return left_out
 
-    def shrink_vectors(self, words=None, dtype: str = "float16", keep=()) -> "Pipeline":
+    def shrink_vectors(
+        self,
+        words: int | Collection[str] | None = None,
+        dtype: str = "float16",
+        keep: Collection[str] | None = (),
+    ) -> "Pipeline":
         """The same pipeline with fewer pretrained vectors in all of its models.
 
         Args:
@@ -216,9 +224,15 @@ class Pipeline(TextPipeline):
 
     # Evaluation
 
+    @overload
     def evaluate(
-        self, sentences, *, return_dict: bool = True
-    ) -> dict[str, float] | list[float]:
+        self, sentences: Iterable[Sentence], *, return_dict: Literal[True] = ...
+    ) -> dict[str, float]: ...
+    @overload
+    def evaluate(
+        self, sentences: Iterable[Sentence], *, return_dict: Literal[False]
+    ) -> list[float]: ...
+    def evaluate(self, sentences, *, return_dict: bool = True):
         """The figures of what the pipeline annotates, from raw text on.
 
         Args:
@@ -239,7 +253,7 @@ class Pipeline(TextPipeline):
         figures = {name: counts.f1 for name, counts in scores.items()}
         return figures if return_dict else [*figures.values()]
 
-    def scores(self, sentences):
+    def scores(self, sentences: Iterable[Sentence]) -> dict[str, ChunkCounts]:
         """The counts behind the figures of `evaluate`, with precision and recall."""
         return pipeline_scores(self, sentences)
 

@@ -85,7 +85,7 @@ class PipelinePlan:
         name, changes, settings = self._layers(part)
         return architecture(name).settings(self.recipe, changes, **settings)
 
-    def build(self, part: str, **chosen):
+    def build(self, part: str, **chosen: object):
         """The model of a part, not yet trained.
 
         Args:

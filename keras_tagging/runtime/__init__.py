@@ -7,12 +7,4 @@ extensions run them (the extra ``runtime``).
 import lazy_loader
 
 # imported on first use: ONNX Runtime takes half a second
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "onnx_file": ["load"],
-        "pipeline": ["TextPipeline"],
-        "models": ["OnnxParser", "OnnxTagger"],
-        "segmenter": ["OnnxSegmenter"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from keras_tagging.data.named_columns import RESERVED, with_targets
 from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.sentence import Labels, Sentences, as_sentences
 from keras_tagging.data.trees import find_cycle
 from keras_tagging.encoding.label_columns import ColumnRules, LabelColumn
 from keras_tagging.kinds.joint import Joint
@@ -56,7 +57,9 @@ class Evaluated:
         words = getattr(self, "words", None)
         return read_again, (path.resolve(), sha256, self._threads, words)
 
-    def evaluate(self, x, y=None, *, return_dict=False, **options):
+    def evaluate(
+        self, x: Sentences, y: Labels = None, *, return_dict=False, **options: Any
+    ) -> dict[str, float] | list[float]:
         """Evaluate the model on annotated sentences.
 
         Args:
@@ -146,7 +149,7 @@ class OnnxModel(Evaluated, Predictor):
         #: the values that an output may have; those that its numbers are for
         self._inventories: dict[str, frozenset] = {}
 
-    def output_names(self):
+    def output_names(self) -> list[str]:
         return self._outputs
 
     def predict_arrays(self, chunks, names):
@@ -243,7 +246,7 @@ class OnnxTagger(Tagging, OnnxModel):
     def lists(cls, described):
         return lists_of(described, super().lists(described))
 
-    def __init__(self, session, described, threads=1):
+    def __init__(self, session, described, threads: int = 1):
         super().__init__(session, described, threads)
         tags = self.labels if isinstance(self.labels, dict) else {None: self.labels}
         self.label_columns = tuple(LabelColumn.stored(*item) for item in tags.items())
@@ -255,7 +258,7 @@ class OnnxTagger(Tagging, OnnxModel):
         rules = described.get("rules") if session.has_all else None
         self.rules = ColumnRules.restored(rules, self.label_columns)
 
-    def predict(self, sentences) -> list:
+    def predict(self, sentences: Sentences) -> list[Any]:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
         return self.predictions(as_sentences(sentences))
 
@@ -269,7 +272,7 @@ class OnnxParser(Parsing, OnnxModel):
         "'columns={{\"{name}\": 1}}'"
     )
 
-    def __init__(self, session, described, threads=1):
+    def __init__(self, session, described, threads: int = 1):
         super().__init__(session, described, threads)
         self._inventories = {"deprels": frozenset(["", *self.labels])}
 
@@ -279,7 +282,7 @@ class OnnxBiaffineParser(Joint, OnnxTagger):
 
     report_options = OnnxParser.report_options
 
-    def __init__(self, session, described, threads=1):
+    def __init__(self, session, described, threads: int = 1):
         super().__init__(session, described, threads)
         self.labels = described["labels"]
         self._inventories["deprels"] = frozenset(self.labels)

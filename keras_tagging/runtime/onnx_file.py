@@ -4,6 +4,7 @@ import json
 import os
 from functools import partial
 from pathlib import Path
+from typing import Any, overload
 
 from keras_tagging import kinds
 from keras_tagging.runtime.file_check import check
@@ -16,13 +17,17 @@ from keras_tagging.runtime.folder import (
 from keras_tagging.runtime.pipeline import TextPipeline
 from keras_tagging.runtime.words import Words, read_vocabularies
 from keras_tagging.utils import limits
-from keras_tagging.utils.named_models import find_model
+from keras_tagging.utils.named_models import Shipped, find_model
 
 KEY = "keras_tagging"  # of what a file says of itself
 FORMAT = 1
 
 
-def load(path, *, threads: int | None = None):
+@overload
+def load(path: Shipped, *, threads: int | None = ...) -> TextPipeline: ...
+@overload
+def load(path: str | Path, *, threads: int | None = ...) -> Any: ...
+def load(path: str | Path, *, threads: int | None = None) -> Any:
     """A model of any kind, or a pipeline, that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those

@@ -5,11 +5,12 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
+from typing import Any
 
 from keras_tagging import kinds
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines, without_mark
-from keras_tagging.data.sentence import Sentence, as_sentence, check_several
+from keras_tagging.data.sentence import Sentence, Sentences, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.predictor import no_probabilities
 from keras_tagging.utils.checks import check_known
@@ -41,22 +42,26 @@ class TextPipeline:
 
     Args:
         segmenter, tagger, parser: as there.
-        **others: models of other kinds that have a place in a pipeline, by the name of
+        **more: models of other kinds that have a place in a pipeline, by the name of
             the kind, such as `ccg_parser`; and further taggers, each by a name of your
             own, which come last.
     """
 
     kind, command = "pipeline", "annotate"
 
-    def __init__(self, segmenter=None, tagger=None, parser=None, **others):
+    def __init__(
+        self, segmenter: Any = None, tagger: Any = None, parser: Any = None, **more: Any
+    ):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
         # no keyword of Python has the hyphen of "ccg-parser"
         kinds_named = {name.replace("-", "_"): name for name in stages()}
         models = {"segmenter": segmenter, "tagger": tagger, "parser": parser}
-        models |= {kinds_named.get(name, name): x for name, x in others.items()}
+        models |= {kinds_named.get(name, name): x for name, x in more.items()}
         names = dict.fromkeys([*stages(), *models])
         #: its models by the name of their kind, or by their own, in their order
-        self.parts = {k: models[k] for k in names if models.get(k) is not None}
+        self.parts: dict[str, Any] = {
+            k: models[k] for k in names if models.get(k) is not None
+        }
         if not self.parts:
             raise ValueError(
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
@@ -70,7 +75,7 @@ class TextPipeline:
                     f"the parts of a pipeline are {', '.join(stages())}, and taggers "
                     "by names in small letters, such as entities="
                 )
-        self.metadata = {}
+        self.metadata: dict[str, Any] = {}
         self._check_columns()
 
     def _check_columns(self):
@@ -149,7 +154,7 @@ class TextPipeline:
         return self.derivation_parser is not None
 
     @property
-    def derivation_parser(self):
+    def derivation_parser(self) -> Any:
         """The part that finds derivations; None if there is none."""
         parts = self.parts.values()
         return next((x for x in parts if kinds.of(x).learns == "derivations"), None)
@@ -161,7 +166,7 @@ class TextPipeline:
         return tuple(chain(*(m.gives for m in models if m.gives_probabilities)))
 
     def annotate(
-        self, text, lines: bool = False, *, probabilities: bool = False
+        self, text: Sentences, lines: bool = False, *, probabilities: bool = False
     ) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
 
@@ -194,7 +199,7 @@ class TextPipeline:
             yield from self.annotate_together(part, probabilities)
 
     def annotate_documents(
-        self, documents: Iterable, *, probabilities: bool = False
+        self, documents: Iterable[str], *, probabilities: bool = False
     ) -> Iterator[list[Sentence]]:
         """Annotate several texts, one result a document.
 
@@ -248,7 +253,7 @@ class TextPipeline:
             return self.segmenter.segment_each(texts)
         return (list(self.sentences(text)) for text in texts)
 
-    def derive(self, sentences, **options):
+    def derive(self, sentences: Sentences, **options: Any) -> Any:
         """Find the derivations of sentences, as `derive` of its CCG parser does.
 
         The taggers that stand before the CCG parser tag the sentences first, as in
@@ -308,7 +313,7 @@ class TextPipeline:
             for sentence, *rows in zip(sentences, *spans, strict=True)
         ]
 
-    def sentences(self, text, lines: bool = False) -> Iterator[Sentence]:
+    def sentences(self, text: Sentences, lines: bool = False) -> Iterator[Sentence]:
         """The sentences of a text, not annotated, one after the other.
 
         Args:

@@ -95,7 +95,7 @@ class OnnxSegmenter(Evaluated):
         """The sentences of each text: see `Segmenter.segment_each`."""
         return self._segmentation.segment_each(texts)
 
-    def measured(self, sentences) -> dict[str, float]:
+    def measured(self, sentences: Iterable[Sentence]) -> dict[str, float]:
         """The figures on gold sentences with surfaces, as of `Segmenter.evaluate`."""
         from keras_tagging.kinds.figures import segment_figures  # half a second
 

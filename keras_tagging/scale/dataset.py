@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import tee
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from keras_tagging import runtime
 from keras_tagging.data.annotation import comments_of
@@ -20,6 +21,9 @@ from keras_tagging.utils.heap import return_large_blocks
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import require, silenced
 
+if TYPE_CHECKING:
+    import ray.data
+
 #: rows that a worker annotates at once
 BATCH = 1000
 #: columns of sentences that tables call otherwise
@@ -28,14 +32,14 @@ SPAN = ("text", "label", "start", "end", "probability")
 
 
 def annotate_dataset(
-    model,
-    dataset,
+    model: str | Path,
+    dataset: "ray.data.Dataset",
     *,
     workers: int | None = None,
     threads: int = 1,
     gpus: float = 0,
     batch_size: int = BATCH,
-):
+) -> "ray.data.Dataset":
     """Annotate a dataset of Ray with a model that each worker loads.
 
     A row has `tokens`, the words of a sentence, or else `text`, which may have many

@@ -24,7 +24,7 @@ class Validation(keras.callbacks.Callback):
         self.evaluate = evaluate
         self.monitor = monitor
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None):
         logs.update({f"val_{name}": x for name, x in self.evaluate().items()})
         if epoch == 0 and np.isnan(logs.get(self.monitor, 0.0)):
             raise ValueError(
@@ -55,7 +55,7 @@ class AveragedWeights(keras.callbacks.Callback):
         self._weights = None
         self.trained = keras.callbacks.LambdaCallback(on_epoch_end=self._put_back)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None):
         variables = self.model.trainable_variables
         # copies: PyTorch's arrays are views
         self._weights = [np.array(keras.ops.convert_to_numpy(v)) for v in variables]
@@ -87,7 +87,7 @@ class FeedbackShare(keras.callbacks.Callback):
         self.last = last
         self.epochs = epochs
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None):
         done = epoch / max(1, self.epochs - 1)
         for variable in self.model.non_trainable_variables:
             if variable.name == "gold_share":
@@ -109,7 +109,7 @@ class TrainingLog(keras.callbacks.Callback):
         self.path = path and Path(path)
         self.rows = []
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None):
         rate = float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
         figures = {name: float(value) for name, value in logs.items()}
         self.rows.append({"epoch": epoch + 1, "learning_rate": rate, **figures})
@@ -131,7 +131,7 @@ class EpochOrder(keras.callbacks.Callback):
         super().__init__()
         self.batches = batches
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None):
         self.batches.epoch = epoch
 
 
@@ -156,10 +156,10 @@ class WarmupStableDecay(keras.callbacks.Callback):
         self.rate, self.batches, self.epochs = rate, batches, epochs
         self._before = 0
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None):
         self._before = epoch * self.batches
 
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch, logs: dict[str, float] | None = None):
         number = self._before + batch
         done = number / (self.batches * self.epochs)
         share = max(self.LEAST, min(1, (1 - done) / (1 - self.STABLE)))
@@ -210,10 +210,10 @@ class HalvingDecay(keras.callbacks.Callback):
         self.least = least
         self.previous_error = None
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, float] | None = None):
         self.previous_error = None
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None):
         error = 1 - float(logs[self.monitor])
         previous, self.previous_error = self.previous_error, error
         if previous is None or abs(previous - error) > self.threshold * previous:

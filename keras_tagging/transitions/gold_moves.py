@@ -8,6 +8,9 @@ import numpy as np
 from keras_tagging.data.trees import check_tree, is_projective
 from keras_tagging.transitions.system import TransitionSystem
 
+#: a row of numbers for each sentence
+Rows = Sequence[Sequence[int] | np.ndarray]
+
 CHUNK = 256  # sentences advanced at once
 
 
@@ -27,7 +30,9 @@ class Moves(NamedTuple):
     node_labels: np.ndarray
 
 
-def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Moves]:
+def gold_moves(
+    system: TransitionSystem, heads: Rows, labels: Rows, names: list[str] | None = None
+) -> list[Moves]:
     """The moves that build trees, by the oracle of the system.
 
     Args:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,17 +90,17 @@ class TransitionSystem:
     name: str
     actions: tuple[Action, ...]
     fields: tuple
-    initial: Callable
-    legal: Callable
-    advance: Callable
-    features: Callable
+    initial: Callable[..., Any]
+    legal: Callable[..., Any]
+    advance: Callable[..., Any]
+    features: Callable[..., Any]
     num_nodes: int
     num_labels: int
-    steps: Callable
-    oracle: Callable
-    result: Callable
+    steps: Callable[..., Any]
+    oracle: Callable[..., Any]
+    result: Callable[..., Any]
     cases: Cases | None = None
-    legal_outputs: Callable | None = None
+    legal_outputs: Callable[..., Any] | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
     fixed_steps: bool = False
 

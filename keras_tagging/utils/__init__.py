@@ -3,4 +3,4 @@
 import lazy_loader
 
 # a module that the documentation names, imported on first use
-__getattr__, _, _ = lazy_loader.attach(__name__, submodules={"limits"})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

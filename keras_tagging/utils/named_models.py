@@ -11,11 +11,14 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from keras_tagging.utils import limits
 from keras_tagging.utils.checks import nearest
 from keras_tagging.utils.stored import read_object
 
+#: the models in the folder `models`, which are pipelines
+Shipped = Literal["en", "en-ccg", "fr"]
 GROUP = "keras_tagging.models"
 REMEDY = "install it again"
 #: what runs ONNX files

@@ -11,42 +11,19 @@ from importlib import import_module
 import wrapt
 
 PACKAGE = "keras_tagging"
-#: every registered class, and the module that registers it
-CLASSES = {
-    "CoupledLSTMCell": "cells.coupled_lstm_cell",
-    "ElmanCell": "cells.elman_cell",
-    "FeedForwardCell": "cells.feed_forward_cell",
-    "GRUCell": "cells.gru_cell",
-    "HighwayLSTMCell": "cells.highway_lstm_cell",
-    "LabelEmbeddingCell": "cells.label_embedding_cell",
-    "RecurrentHighwayCell": "cells.recurrent_highway_cell",
-    "ShortcutBlockCell": "cells.shortcut_block_cell",
-    "SkipLSTMCell": "cells.skip_lstm_cell",
-    "SkipStackCell": "cells.skip_stack_cell",
-    "ArcLabels": "layers.biaffine",
-    "BiaffineHeads": "layers.biaffine",
-    "BidirectionalStack": "layers.bidirectional_stack",
-    "CRF": "layers.crf",
-    "CRFAccuracy": "layers.crf",
-    "CRFLoss": "layers.crf",
-    "CharacterEncoder": "layers.character_encoder",
-    "ChunkDecoder": "layers.chunk_decoder",
-    "ContextWindow": "layers.context_window",
-    "LabelEmbeddingRNN": "layers.label_embedding_rnn",
-    "ProjectedRNN": "layers.projected_rnn",
-    "TransitionScorer": "layers.transition_scorer",
-    "WordClassEmbedding": "layers.word_class_embedding",
-    "Adam": "training.adam",
-    "TagLoss": "training.objectives",
-    "TokenAccuracy": "training.objectives",
-    "TokenCrossEntropy": "training.objectives",
-    "BiaffineParser": "models.parser.biaffine_parser",
-    "CCGParser": "models.ccg.ccg_parser",
-    "Parser": "models.parser.parser",
-    "Segmenter": "models.segmenter.segmenter",
-    "ShiftReduceParser": "models.ccg.shift_reduce_parser",
-    "Tagger": "models.tagger.tagger",
+#: the registered classes, by the room or the module that has them
+PLACES = {
+    "cells": "CoupledLSTMCell ElmanCell FeedForwardCell GRUCell HighwayLSTMCell "
+    "LabelEmbeddingCell RecurrentHighwayCell ShortcutBlockCell SkipLSTMCell "
+    "SkipStackCell",
+    "layers": "ArcLabels BiaffineHeads BidirectionalStack CRF CRFAccuracy CRFLoss "
+    "CharacterEncoder ChunkDecoder ContextWindow LabelEmbeddingRNN ProjectedRNN "
+    "TransitionScorer WordClassEmbedding",
+    "training.adam": "Adam",
+    "training.objectives": "TagLoss TokenAccuracy TokenCrossEntropy",
+    "models": "BiaffineParser CCGParser Parser Segmenter ShiftReduceParser Tagger",
 }
+CLASSES = {name: place for place, names in PLACES.items() for name in names.split()}
 
 
 def register_with(keras) -> None:

@@ -6,7 +6,7 @@ Names of a room are imported on first use, those with Keras quietly.
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 
@@ -168,29 +168,25 @@ def silenced() -> Iterator[None]:
 
 
 def attach(
-    package: str,
-    modules: Mapping[str, Sequence[str]],
-    light: Sequence[str] = (),
-    layers_alone: bool = False,
+    package: str, file: str, light: Sequence[str] = (), layers_alone: bool = False
 ) -> tuple[Callable, Callable, list[str]]:
-    """As `lazy_loader.attach`: Keras and TensorFlow take seconds.
+    """As `lazy_loader.attach_stub`: Keras and TensorFlow take seconds.
 
     TensorFlow is imported by `start_keras`, without its start-up messages.
 
     Args:
         package: the name of the room.
-        modules: the names that each of its modules has.
-        light: the modules that need no Keras.
+        file: its `__init__.py`; beside it, `__init__.pyi` says where each name is.
+        light: the names that need no Keras.
         layers_alone: as for `start_keras`.
 
     Returns:
         `__getattr__`, `__dir__` and `__all__` of the room.
     """
-    imported, listed, names = lazy_loader.attach(package, submod_attrs=dict(modules))
-    heavy = {name for key in modules.keys() - {*light} for name in modules[key]}
+    imported, listed, names = lazy_loader.attach_stub(package, file)
 
-    def attribute(name: str):
-        if name in heavy:
+    def attribute(name: str) -> object:
+        if name in names and name not in light:
             start_keras(layers_alone=layers_alone)
         return imported(name)
 

@@ -131,7 +131,7 @@ def load_vectors(
     return _sound(path, _load_native(path, wanted, forms, limit))
 
 
-def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
+def as_vectors(source: object, allow_pickle: bool = False) -> WordVectors:
     """Word vectors from a file's name, gensim's `KeyedVectors` or a model of gensim's.
 
     Args:

@@ -185,7 +185,7 @@ PAPERS = {
 }
 
 
-def table(paper: str, number: int) -> Table | Settings:
+def table(paper: str, number: int) -> Table | Any:  # or `Settings`
     """Return a table of a paper.
 
     Args:

@@ -88,7 +88,7 @@ class LearningDerivations(Deriving, SentenceModel):
 
     served_layers, export_format = (), "onnx"
 
-    def described(self, top_k=5):
+    def described(self, top_k: int = 5) -> dict[str, object]:
         about = {"grammar": self.grammar.to_dict(), "search": asdict(self.search)}
         return super().described(top_k) | about
 

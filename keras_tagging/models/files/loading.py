@@ -16,7 +16,7 @@ from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.named_models import find_model
 
 
-def load(path):
+def load(path: str | Path) -> keras.Model:
     """Load a model saved by `model.save`, or an installed one by its name.
 
     A folder stands for its `model.keras`. A path that exists goes before a name.

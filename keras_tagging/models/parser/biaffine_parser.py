@@ -203,12 +203,12 @@ class BiaffineParser(Parsed, BiaffineModel):
     """
 
     @property
-    def default_monitor(self):
+    def default_monitor(self) -> str:
         """See `SentenceModel`."""
         return self.settings.task.monitor or super().default_monitor
 
     @property
-    def inventories(self):
+    def inventories(self) -> tuple[str, ...]:
         return *map(vocabulary_of, self.column_names), "labels"
 
     @property
@@ -248,7 +248,7 @@ class BiaffineParser(Parsed, BiaffineModel):
 
     # Serving
 
-    def described(self, top_k=5):
+    def described(self, top_k: int = 5) -> dict[str, object]:
         return super().described(top_k) | {"labels": self.labels}
 
     def serving(self, top_k):

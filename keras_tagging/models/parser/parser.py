@@ -24,11 +24,7 @@ from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
-from keras_tagging.models.labels import (
-    count_relations,
-    refuse_unknown_relations,
-    some,
-)
+from keras_tagging.models.labels import count_relations, refuse_unknown_relations, some
 from keras_tagging.models.parser.moves import batches_of_moves
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.sentence_model import SentenceModel
@@ -89,7 +85,7 @@ class Parser(Parsing, SentenceModel):
         if tagger:
             self.set_tagger(self.tagger_class.from_config(tagger))
 
-    def set_tagger(self, tagger):
+    def set_tagger(self, tagger: Tagger | None) -> None:
         """Set the trained tagger whose tags the parser reads."""
         tagger.trainable = False
         self.tagger = tagger
@@ -109,7 +105,7 @@ class Parser(Parsing, SentenceModel):
         return f"{labels}, {self.count_params():,} parameters"
 
     @property
-    def input_columns(self):
+    def input_columns(self) -> tuple[str, ...]:
         return tuple(name for name in self.features.columns if name != PREDICTED)
 
     @property
@@ -118,7 +114,7 @@ class Parser(Parsing, SentenceModel):
         return self.settings["beam_width"]
 
     @beam_width.setter
-    def beam_width(self, width):
+    def beam_width(self, width: int) -> None:
         self.settings = self.settings.replaced(beam_width=width)
         if self.scorer is not None:
             self.scorer.beam_width = width
@@ -180,7 +176,7 @@ class Parser(Parsing, SentenceModel):
         self._restore(other.vocabularies)
         self.optimizer.build(self.trainable_variables)
 
-    def bootstrap(self, ffn: "Parser", gates="all") -> None:
+    def bootstrap(self, ffn: "Parser", gates: str | Iterable[str] = "all") -> None:
         r"""Start from the weights of a trained feed-forward parser.
 
         Sections 4, 7 and 8 of Elkaref & Bohnet (2017), :cite:`elkaref2017`: the
@@ -246,7 +242,7 @@ class Parser(Parsing, SentenceModel):
             "training_sentences": ffn.metadata.get("training_sentences"),
         }
 
-    def call(self, inputs, training=False):
+    def call(self, inputs, training: bool = False):
         """Logits of all moves, or trees.
 
         Args:

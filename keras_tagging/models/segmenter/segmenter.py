@@ -217,7 +217,7 @@ class Segmenter(SentenceModel):
         """The sentences that the text of these sentences has by the network."""
         return list(self.segment(document_of(sentences)[0]))
 
-    def annotate(self, sentences):
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences of the text of these sentences, one after the other."""
         yield from self.segment(document_of(sentences)[0])
 
@@ -228,12 +228,12 @@ class Segmenter(SentenceModel):
         sentences = self.annotated(sentences)
         return lambda: segment_figures(self.segmentation, sentences)
 
-    def scores(self, sentences) -> SegmentationScores:
+    def scores(self, sentences: Iterable[Sentence]) -> SegmentationScores:
         """The scores of `evaluate`, with precision and recall."""
         sentences = self.annotated(sentences)
         return segmentation_scores(sentences, self.predictions(sentences))
 
-    def report(self, sentences) -> Report:
+    def report(self, sentences: Iterable[Sentence]) -> Report:
         """The figures, and a table of precision and recall."""
         import pandas as pd
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from keras_tagging.data.named_columns import TOGETHER, annotated, labels_of
 from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.sentence import Sentences, as_sentences
 from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.kinds.tagging import Tagging
@@ -80,7 +80,7 @@ class MeasuredTagging(Tagging):
             seen["known_words"] = first.known_words()
         return lambda: self.measured(sentences, *calls, seen=seen, **options)
 
-    def multi_tagging(self, sentences, **kwargs):
+    def multi_tagging(self, sentences: Sentences, **kwargs: Any) -> "pd.DataFrame":
         """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
         one = self.column(None)
         sentences = one.annotated(sentences)

@@ -1,6 +1,7 @@
 """The tagger: sentences in, tags out."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import numpy as np
@@ -14,7 +15,7 @@ from keras_tagging.architectures.output import (
     reads_labels,
     run_network,
 )
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Sentences
 from keras_tagging.encoding.label_columns import ColumnRules, targets_of, vocabulary_of
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
@@ -51,13 +52,7 @@ class Tagger(MeasuredTagging, SentenceModel):
     """
 
     def __init__(
-        self,
-        architecture,
-        settings,
-        chunk_scheme=None,
-        frozen=(),
-        rules=None,
-        **kwargs,
+        self, architecture, settings, chunk_scheme=None, frozen=(), rules=None, **kwargs
     ):
         self.label_columns = ()
         self._schemes = (chunk_scheme,)  # a dict would be wrapped by Keras
@@ -88,7 +83,7 @@ class Tagger(MeasuredTagging, SentenceModel):
         return self.settings.get("beam_width", 1)
 
     @beam_width.setter
-    def beam_width(self, width):
+    def beam_width(self, width: int) -> None:
         self.settings.network.refuse_unused({"beam_width": width})
         self.settings = self.settings.replaced(beam_width=width)
         for layer in self.network.layers if self.network else ():
@@ -96,7 +91,7 @@ class Tagger(MeasuredTagging, SentenceModel):
                 layer.beam_width = width
         self.predict_function = None  # it was compiled with the old width
 
-    def adapt(self, sentences: Iterable[Sentence]) -> None:
+    def adapt(self, sentences: Sentences) -> None:
         """Count the vocabularies of words and tags, and build the network.
 
         Args:
@@ -124,7 +119,7 @@ class Tagger(MeasuredTagging, SentenceModel):
         """The vocabularies of labels that are no columns of tags."""
         return {}
 
-    def learn_rules(self, sentences, lexicon=()) -> None:
+    def learn_rules(self, sentences: Sentences, lexicon=()) -> None:
         """Learn anew what answers keep to; no weight changes.
 
         The first `fit` does so without a lexicon. Models of earlier versions have no
@@ -203,13 +198,13 @@ class Tagger(MeasuredTagging, SentenceModel):
 
     def pretrain(
         self,
-        sentences,
-        method="window",
-        word_epochs=20,
-        label_epochs=10,
-        seed=None,
-        verbose=0,
-    ):
+        sentences: Sentences,
+        method: str = "window",
+        word_epochs: int = 20,
+        label_epochs: int = 10,
+        seed: int | None = None,
+        verbose: int = 0,
+    ) -> list[str]:
         """Learn the embeddings of words and labels from their sequences alone.
 
         Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`. Call it before
@@ -278,7 +273,13 @@ class Tagger(MeasuredTagging, SentenceModel):
         return set_tables
 
     def retarget(
-        self, sentences, *, keep_labels=None, frozen=(), seed=None, **changes
+        self,
+        sentences: Sentences,
+        *,
+        keep_labels: bool | None = None,
+        frozen: Sequence[str] = (),
+        seed: int | None = None,
+        **changes: Any,
     ) -> "Tagger":
         """A tagger for other sentences that starts from the weights of this one.
 

@@ -1,0 +1,3 @@
+# See `keras_tagging/__init__.pyi`.
+
+from . import limits as limits
