@@ -1,5 +1,6 @@
 """Sphinx configuration: `make docs` builds docs/_build/html."""
 
+import configparser
 import inspect
 import os
 import shutil
@@ -13,6 +14,13 @@ project = "keras_tagging"
 author = "The keras_tagging authors"
 copyright = f"2026, {author}"
 version = release = installed_version("keras-tagging")
+_HERE = Path(__file__).parent
+
+# Pages write |repository| for its address, which the owner sets in setup.cfg.
+_setup = configparser.ConfigParser()
+_setup.read(_HERE.parent / "setup.cfg", "utf-8")
+_address = _setup["metadata"].get("url", "URL-OF-THE-REPOSITORY")
+rst_epilog = f".. |repository| replace:: {_address}"
 
 extensions = [
     "myst_nb",
@@ -48,7 +56,6 @@ nb_execution_mode = "off"
 nb_merge_streams = True  # of the epochs of a training, each one output
 nb_render_markdown_format = "myst"  # "commonmark", the default, has no tables
 myst_enable_extensions = ["dollarmath"]
-_HERE = Path(__file__).parent
 shutil.copytree(
     _HERE.parent / "notebooks",
     _HERE / "notebooks",

@@ -337,8 +337,8 @@ def annotate(
     parse.
 
     --engine ray spreads files (.txt, .jsonl, .conllu, .parquet), also those of folders,
-    over processes and machines. Each becomes a file of the folder --out; those that are
-    there already are left out, so the same command goes on with a run that was killed.
+    over processes and machines. Each becomes a file of the folder --out. It skips files
+    that are there already, so the same command goes on with a run that was killed.
 
     Examples:
         keras-tagging annotate en book.txt > book.conllu
@@ -359,12 +359,12 @@ def annotate(
     Args:
         run: The name of an installed model, the --out of train, the folder of a
             pipeline, also of ONNX files, or a model's file, .keras or .onnx.
-        files: '-', which is the default, is standard input. Of several files each is a
+        files: '-', which is the default, is standard input. Each of several files is a
             document, and becomes a file of the folder --out.
         input: Running text, which is the default; lines, each of which is a sentence of
-            running text; one sentence a line with blanks between tokens; or CoNLL-U,
-            whose tokens are kept. With --engine ray, the default is what a file's name
-            says.
+            running text; tokens, one sentence a line with blanks between tokens; or
+            CoNLL-U, whose tokens are kept. With --engine ray, the default is what a
+            file's name says.
         output: CoNLL-U with offsets, JSON with a sentence a line (jsonl, or json for
             short), word|tag between blanks, a row for each entity (start, end, label,
             probability, text), the same as brat's standoff (.ann), a table with a row
@@ -373,7 +373,7 @@ def annotate(
         parts: Of a pipeline, those that are used, such as segmenter,parser; by default
             all.
         probabilities: Give those of labels too: with jsonl in each word, with csv in
-            columns of their own. Heads and relations have some of a biaffine-parser.
+            columns of their own. A biaffine parser gives those of heads and relations.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """

@@ -104,8 +104,8 @@ def train(
         arch: A name that `list` shows, or 'pipeline'.
         out: Where to write.
         settings: A keyword that `list ARCH` shows; or language=en, for the word vectors
-            and word classes that are installed for it. With --recipe best, that is the
-            language of the corpus; language= stands for none.
+            and word classes that are installed for English. --recipe best takes those
+            of the corpus' language by itself, unless you give language= without a name.
         parts: Of a pipeline, by default segmenter,parser. The part tagger is for a
             treebank without trees, segmenter,tagger; of a corpus of derivations the
             parts are ccg-parser, or ccg-shift-reduce, and tagger.

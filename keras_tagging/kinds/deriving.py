@@ -63,8 +63,9 @@ class Deriving(Predictor):
         """Find the derivations of sentences.
 
         Every sentence gets one: where the grammar has none for the whole, its root has
-        the category `FRAG`, and its children are the fewest parts that have one. A
-        single part is the derivation, though no root of training may have its category.
+        the category `FRAG`, and its children are the fewest parts that have one. If one
+        part covers the sentence, it is the derivation, even where no derivation of
+        training has a root of its category.
 
         Args:
             sentences: an iterable of sentences, or of lists of words. A list or tuple

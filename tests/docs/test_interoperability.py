@@ -1,4 +1,5 @@
-"""The examples of docs/interoperability.rst run, one after the other."""
+"""The examples of docs/interoperability.rst run, one after the other, and that of
+docs/getting-started.rst with words and tags as two lists."""
 
 from pathlib import Path
 
@@ -15,6 +16,8 @@ PAGE = "interoperability"
 def test_the_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
+    [lists] = (code for code in examples("getting-started") if "class_weight" in code)
+    exec(f"import keras_tagging\n{lists}", names)
     for code in examples(PAGE):
         exec(code, names)
     assert names["sentence"].tags == ["B-PER", "O", "O", "B-LOC", "I-LOC", "O"]

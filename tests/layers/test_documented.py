@@ -1,4 +1,5 @@
-"""The examples of docs/layers.rst run, and show every cell and layer."""
+"""The examples of docs/layers.rst and docs/keras-models.rst run; the former show every
+cell and layer."""
 
 import keras
 import numpy as np
@@ -10,6 +11,8 @@ import keras_tagging.layers
 from keras_tagging.metrics import is_consistent
 
 SETUP, *EXAMPLES = examples("layers")
+# of the other page the first example makes the network that the others go on with
+WHOLE_MODELS = examples("keras-models")
 # fewer and shorter sentences: each step of a loop takes its time
 SMALLER = {"(8, 12)": "(2, 3)", "9:": "2:", "(-1, 12,": "(-1, 3,"}
 # not for models: bases of the cells, and the parser's own
@@ -50,6 +53,17 @@ def test_example(number, eager):
     assert all(np.isfinite(w).all() for w in model.get_weights())
     assert model.output_shape[-1] == 5
     if "names[tag]" in EXAMPLES[number]:
+        assert is_consistent(names["tags"][:3], "iob2")
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("number", range(1, len(WHOLE_MODELS)))
+def test_whole_model(number, eager):
+    keras.utils.set_random_seed(0)
+    names = run(*WHOLE_MODELS[: min(number, 2)], WHOLE_MODELS[number])
+    assert all(np.isfinite(w).all() for w in names["model"].get_weights())
+    assert names["model"].output_shape[-1] == 5
+    if "names[tag]" in WHOLE_MODELS[number]:
         assert is_consistent(names["tags"][:3], "iob2")
 
 
