@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from keras_tagging.data.sentence import ALIASES, Sentence, as_sentences, beginning
+from keras_tagging.data.sentence import (
+    ALIASES,
+    Sentence,
+    as_sentences,
+    beginning,
+    strings_of,
+)
 
 # where CoNLL-U has `_` in the whole sentence, it is not annotated
 ANNOTATED = ("pos", "xpos", "lemma", "deprel")
@@ -42,7 +48,7 @@ def labels_of(sentence: Sentence, name: str | None) -> list[str] | None:
         return []
     if name == "tags":
         return sentence.tags
-    labels = sentence.columns.get(name, sentence.columns.get(field_of(name)))
+    labels = sentence.columns.get(name)
     if field_of(name) in ANNOTATED and labels and set(labels) == {"_"}:
         return None
     return labels
@@ -156,7 +162,7 @@ def with_targets(x, y, names):
     labelled, rows = [], zip(as_sentences(x), *y.values(), strict=True)
     for number, (sentence, *values) in enumerate(rows, 1):
         labels = {
-            name: [str(label) if field_of(name) == "head" else label for label in row]
+            name: [*map(str, row)] if field_of(name) == "head" else strings_of(row)
             for name, row in zip(y, values, strict=True)
         }
         try:

@@ -40,9 +40,15 @@ class Columns(dict[str, list[str]]):
     """Columns by name; "upos", CoNLL-U's name of `pos`, is another name of it."""
 
     def __missing__(self, name: str) -> list[str]:
-        if ALIASES.get(name) in self:
+        if name in self:
             return self[ALIASES[name]]
         raise KeyError(name)
+
+    def __contains__(self, name) -> bool:
+        return super().__contains__(name) or super().__contains__(ALIASES.get(name))
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +226,10 @@ class Corpus:
 
 
 def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
-    """Turn a list of words into a sentence without tags; a `Sentence` stays as it is.
+    """Turn words, or words and tags, into a sentence; a `Sentence` stays as it is.
+
+    Words are a list, or a row of a tensor of strings; words and tags are a pair of
+    them, as of a generator.
 
     Raises:
         ValueError: for a string, a mapping, or a list of anything but strings.
@@ -228,7 +237,16 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     if isinstance(sentence, Sentence):
         return sentence
     check_several(sentence)
-    return Sentence(list(sentence))
+    pair = isinstance(sentence, tuple) and len(sentence) == 2
+    if pair and not isinstance(sentence[0], str):
+        return Sentence(*map(strings_of, sentence))
+    return Sentence(strings_of(sentence))
+
+
+def strings_of(row) -> list[str]:
+    """A list; of a row of a tensor, or of an array of bytes, without its padding."""
+    row = row.numpy() if hasattr(row, "numpy") else row
+    return [x.decode() if isinstance(x, bytes) else x for x in row if x != b""]
 
 
 def check_several(items: Iterable[Any]) -> None:

@@ -152,6 +152,10 @@ class SentenceModel(TrainedOnSentences):
             options["weighted_metrics"] += own["weighted_metrics"] or []
         super().compile(optimizer, loss, *arguments, **options)
 
+    def summary(self, *arguments, expand_nested=True, **options):
+        """Keras' `summary`, with the layers of the network."""
+        super().summary(*arguments, expand_nested=expand_nested, **options)
+
     @property
     def default_monitor(self) -> str:
         """The figure that selects the best epoch: accuracy, or else the first one.

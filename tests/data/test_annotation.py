@@ -114,6 +114,7 @@ def test_conllu_whose_lines_end_for_every_reader():
     assert len(written.splitlines()) == written.count("\n")
     assert r"SpacesAfter=\u2029\u0085|" in written
     stream = io.StringIO(re.sub("# text.*\n", "", written))
+    assert "\xa0" not in stream.getvalue()
     [again] = read(stream, "conllu", surface=True)
     assert (again.tokens, again.surface.text) == (surface.tokens, text)
     # of `parse`, where a word is what stands between blanks

@@ -59,7 +59,8 @@ def test_a_sentence_gives_its_words_with_their_labels():
     assert first == expected and second.head == 0
     assert (third.head, third.lemma, third.characters) == (None, None, (9, 14))
     assert str(sentence) == sentence.text == "Ann don't"
-    assert sentence.columns["upos"] == columns["pos"]
+    assert sentence.columns["upos"] == sentence.columns.get("upos") == columns["pos"]
+    assert "upos" in sentence.columns and "upos" not in Sentence(["a"]).columns
     assert Sentence(["a", "b"]).text == "a b" and [*Sentence([])] == []
     with pytest.raises(KeyError, match="upos"):
         Sentence(["a"]).columns["upos"]

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.parsers import CROSSING
 from models.parsers import TRAIN as TREES
@@ -12,6 +13,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.data.named_columns import with_targets
+from keras_tagging.data.sentence import as_sentences, strings_of
 from keras_tagging.models.fit import held_out, weights_of_tokens
 
 pytestmark = [pytest.mark.one_backend, pytest.mark.usefixtures("eagerly")]
@@ -194,6 +196,21 @@ def test_tokens_and_tags_as_two_lists():
     apart = fitted(WORDS, TAGS, model=model, validation_data=pair)
     assert equal(apart, fitted(TRAIN, validation_data=DEV))
     np.testing.assert_equal(model.evaluate(*pair), model.evaluate(DEV))
+
+
+def test_ragged_tensors_arrays_and_pairs_are_sentences_and_tags():
+    for ragged in map(tf.ragged.constant, (WORDS, TAGS)):
+        padded = ragged.to_tensor()
+        for rows in (ragged, padded, padded.numpy()):
+            assert [strings_of(row) for row in rows] in (WORDS, TAGS)
+    x, y = tf.ragged.constant(WORDS), tf.ragged.constant(TAGS).to_tensor()
+    expected = [Sentence(*pair) for pair in zip(WORDS, TAGS, strict=True)]
+    assert with_targets(x, y, (None,)) == expected
+    assert as_sentences(zip(WORDS, TAGS, strict=True)) == expected
+    assert as_sentences([("New", "York"), ()]) == [
+        Sentence(["New", "York"]),
+        Sentence([]),
+    ]
 
 
 def test_columns_are_a_dict():

@@ -399,9 +399,11 @@ def test_trees_of_many_sentences_are_drawn_when_they_are_opened(annotator):
     with annotator.sized(360):
         annotator.answers(sentences)
         annotator.run("Wien")
-        assert len(annotator.all(".marked")) == 11 and not annotator.all("svg")
-        annotator.one(".tree summary").click()
+        assert len(annotator.all(".marked")) == 11
         annotator.wait(lambda: len(annotator.all("svg")) == 1)
+        assert len(annotator.all(".sentence > ol")) == 10  # of the folded ones
+        annotator.all(".tree summary")[1].click()
+        annotator.wait(lambda: len(annotator.all("svg")) == 2)
         annotator.one("#probabilities").click()
         annotator.one("#trees").click()
         annotator.wait(lambda: len(annotator.all("svg")) == 11)
@@ -418,6 +420,7 @@ def test_an_example_and_an_address_to_share(page, service):
     assert words[:2] == ["Ada", "Lovelace"]
     page.choose("parser")
     page.run("Ben & Cy <b> #1 100% \u00e9")
+    assert page.one("#most").text.startswith("At most ")
     page.one("#share").click()
     page.wait(lambda: "holds the text" in page.one("#status").text)
     address = page.browser.current_url

@@ -242,10 +242,12 @@ _RANGE = re.compile(f"([0-9]{{1,{INTEGER_DIGITS}}})-([0-9]{{1,{INTEGER_DIGITS}}}
 _ESCAPED = re.compile(r"\\(u[0-9a-f]{4}|.)", re.DOTALL)
 # at which too `str.splitlines` ends a line, and so do many readers
 _SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+# blanks of Unicode, which UD's validator does not want in MISC
+_SPACES = "\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 AS_BLANKS = str.maketrans(dict.fromkeys(_SEPARATORS, " "))
 # https://universaldependencies.org/misc.html: the values of SpacesAfter
 ESCAPES = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
-ESCAPES |= {f"u{ord(letter):04x}": letter for letter in _SEPARATORS}
+ESCAPES |= {f"u{ord(letter):04x}": letter for letter in f"{_SEPARATORS}{_SPACES}"}
 
 # A token of the text: its form, the number of its words, and its attributes in MISC.
 Token = tuple[str, int, dict[str, str]]

@@ -165,16 +165,17 @@ function section(sentence, number, lang, open, titles) {
   const tag = ["upos", "xpos", "tag", "predicted_tag"].find((name) => there.has(name));
   const tags = words.map((word) => word[tag] || "");
   const certain = certainty(words, tag, titles);
+  const tagRow = () => tagList(dir, words.map((word, i) => withTag(word.text, tags[i], certain[i])));
   const dir = direction(words.map((word) => word.text).join(" "));
   const found = make("section", { className: "sentence", "aria-label": `Sentence ${number}` });
   const derivation = words.length <= DRAWN ? sentence.derivation : null;
   if (sentence.text) found.append(marked(sentence, dir, lang));
   if (there.has("head")) {
     const title = tag ? `Tree with ${titles[tag]}` : "Tree";
+    if (tag && !open) found.append(tagRow());
     found.append(folded(title, "tree", open, () => scroller("Tree", dir, tree(words, tags, dir, certain))));
   } else if (tag && !derivation) {
-    const item = (word, i) => withTag(word.text, tags[i], certain[i]);
-    found.append(folded(titles[tag], "tree", open, () => tagList(dir, words.map(item))));
+    found.append(folded(titles[tag], "tree", open, tagRow));
   }
   if (derivation) {
     found.append(folded("Derivation", "tree", open, () => scroller("Derivation", dir, drawing(derivation))));
@@ -183,10 +184,10 @@ function section(sentence, number, lang, open, titles) {
   return found;
 }
 
-/** A section for each sentence of `/annotate`; of many, the trees are folded. */
+/** A section for each sentence of `/annotate`; of many, the trees but for the first are folded. */
 export function annotated(sentences, lang = "") {
   const [open, titles] = [sentences.length <= OPEN, titlesOf(sentences)];
-  return sentences.map((sentence, i) => section(sentence, i + 1, lang, open, titles));
+  return sentences.map((sentence, i) => section(sentence, i + 1, lang, open || i === 0, titles));
 }
 
 /** An answer of `/parse` as `/annotate` would give it. */

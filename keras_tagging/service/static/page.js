@@ -210,7 +210,9 @@ addEventListener("keydown", (event) => { if (event.key === "Escape") hideBest();
 addEventListener("scroll", placeBest, { passive: true });
 addEventListener("hashchange", readAddress);
 attempt(async () => {
-  models = (await ask("models")).models;
+  const served = await ask("models");
+  models = served.models;
+  $("most").textContent = `At most ${served.max_tokens.toLocaleString("en")} tokens.`;
   $("model").append(...models.map((m) => make("option", { value: m.name, textContent: `${m.name} (${m.kind})` })));
   $("models").hidden = models.length < 2;
   showModel();

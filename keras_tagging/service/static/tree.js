@@ -6,7 +6,7 @@ const COMPACT_FROM = 16; // words
 const ROOMY = { word: 16, tag: 12, label: 12, gap: 22, step: 30, between: 44 };
 const COMPACT = { word: 14, tag: 11, label: 11, gap: 12, step: 22, between: 34 };
 const STEP = 7; // between arcs that end at the same side of a word
-const TALLEST = 330; // what the arcs take, unless there are very many levels
+const TALLEST = 330; // what the arcs take, however many levels there are
 
 /** An arc is above those that it covers or crosses. */
 function setLevels(arcs) {
@@ -75,7 +75,7 @@ export function tree(words, tags, dir, known = []) {
     for (const arc of inner) { arc.fromX = total - arc.fromX; arc.toX = total - arc.toX; }
   }
   const highest = Math.max(1, ...inner.map((arc) => arc.level));
-  const step = Math.min(size.step, Math.max(15, TALLEST / highest));
+  const step = Math.min(size.step, TALLEST / highest);
   const top = highest * step + 34;
   const text = (name, x, y, px, content) =>
     draw("text", { class: name, x, y, "font-size": `${px}px` }, content);
