@@ -38,7 +38,7 @@ class Parsing(Predictor):
     def parse(self, sentences: Listed) -> list[Sentence]: ...
     @overload
     def parse(self, sentences: Sentences) -> Iterator[Sentence]: ...
-    def parse(self, sentences: Sentences) -> Any:
+    def parse(self, sentences: Sentences):
         """Parse sentences.
 
         Args:

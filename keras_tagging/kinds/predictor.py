@@ -108,7 +108,7 @@ class Predictor:
     def annotate(
         self, sentences: Sentences, *, probabilities: bool = ...
     ) -> Iterator[Sentence]: ...
-    def annotate(self, sentences: Sentences, *, probabilities: bool = False) -> Any:
+    def annotate(self, sentences: Sentences, *, probabilities: bool = False):
         """The sentences with what the model finds.
 
         Args:

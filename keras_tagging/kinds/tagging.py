@@ -92,7 +92,7 @@ class Tagging(Predictor):
     ) -> Iterator[Any]: ...
     def tag(
         self, sentences: Sentences, *, beta: Beta = None, probabilities: bool = False
-    ) -> Any:
+    ):
         """Tag sentences.
 
         With a CRF the tags are those of the best path, and chunk tags are those of the
