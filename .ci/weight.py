@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LIMITS = {
     "package, lines of code": 29_500,
     "tests, all lines": 45_000,
-    "words in docs, README, CHANGELOG": 46_000,
+    "words in docs, README, CHANGELOG": 45_000,
 }
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT}

@@ -3,10 +3,13 @@
 import configparser
 import inspect
 import os
+import re
 import shutil
 from importlib.metadata import version as installed_version
 from importlib.resources import files
 from pathlib import Path
+
+from docutils import nodes
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
@@ -103,6 +106,28 @@ def leave_out_inherited(app, what, name, obj, skip, options):
     return True if home.startswith(("keras.", "tensorflow.")) else None
 
 
+_PYTHON = "https://docs.python.org/3/library/{module}.html#{name}"
+#: where names of other libraries are described; intersphinx would fetch inventories
+ELSEWHERE = {
+    "collections.abc": _PYTHON,
+    "pathlib": _PYTHON,
+    "numpy.ndarray": "https://numpy.org/doc/stable/reference/generated/{name}.html",
+    "pandas.DataFrame": "https://pandas.pydata.org/docs/reference/api/{name}.html",
+    "keras.Model": "https://keras.io/api/models/model/",
+}
+
+
+def link_elsewhere(app, env, node, content):
+    """A link for a name of Python, NumPy, pandas or Keras that a signature has."""
+    name = re.sub(r"^pd\.", "pandas.", node.get("reftarget", ""))
+    module = name.rpartition(".")[0]
+    address = ELSEWHERE.get(name) or ELSEWHERE.get(module)
+    if node.get("refdomain") != "py" or address is None:
+        return None
+    address = address.format(module=module, name=name)
+    return nodes.reference("", "", content, refuri=address, internal=False)
+
+
 def keep_figures_whole(app, name, source):
     """A figure and its deviation stay on one line: no-break spaces around ±."""
     source[0] = source[0].replace(" ± ", "\u00a0±\u00a0")
@@ -112,3 +137,4 @@ def setup(app):
     app.connect("source-read", keep_figures_whole)
     app.connect("autodoc-process-signature", show_own_arguments)
     app.connect("autodoc-skip-member", leave_out_inherited)
+    app.connect("missing-reference", link_elsewhere)

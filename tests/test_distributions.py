@@ -223,7 +223,7 @@ for line in sys.argv[1:]:
 
 
 def test_models_run_without_tensorflow(small, tmp_path):
-    """As docs/serve.rst says."""
+    """As docs/export.rst says."""
     files = [path for path in small.parent.rglob("*") if path.is_file()]
     assert 50e6 < sum(path.stat().st_size for path in files) < 250e6
     program = small / "keras-tagging"

@@ -393,8 +393,8 @@ class CRF(keras.layers.Layer):
         def gradient(upstream):
             if not self.has_loss:
                 raise ValueError(
-                    f"the output of {self.name} marks a path: it is no logits or "
-                    "probabilities for another loss than its own, crf.loss"
+                    f"the output of {self.name} marks the best path, which no other "
+                    "loss can train: pass its own, crf.loss"
                 )
             return upstream
 

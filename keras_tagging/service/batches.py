@@ -1,6 +1,6 @@
 """Dynamic batching: requests that come together are run together.
 
-No server that was tried does it as needed (see docs/serve.rst), so this is our own: a
+No server that was tried does it as needed, so this is our own: a
 queue for each lane, and for each worker a loop that takes the oldest request of one and
 those that fit it, from another lane each time. Large requests are cut into parts, so
 that small ones need not wait for the whole. The time to parse a sentence grows with the
