@@ -17,12 +17,7 @@ from typing import IO, Annotated, Literal
 import typer
 
 from keras_tagging.cli.jobs import at_work
-from keras_tagging.cli.loading import (
-    Input,
-    load_pipeline,
-    read_input,
-    with_columns,
-)
+from keras_tagging.cli.loading import Input, load_pipeline, read_input, with_columns
 from keras_tagging.cli.options import (
     BeamWidth,
     Count,
@@ -290,10 +285,7 @@ def derive(
             model.
         nbest: Give so many derivations of each sentence, if there are.
     """
-    if process.format is None and Path(process.file).suffix.lower() in (
-        "",
-        ".txt",
-    ):
+    if process.format is None and Path(process.file).suffix.lower() in ("", ".txt"):
         process = replace(process, format="text")
     task = partial(deriving, run, output, beta, nbest, process.beam_width)
     if empty := process.write(task, output, errors, keep=False):

@@ -25,12 +25,7 @@ from keras_tagging.segmenting.segmentation import (
     targets_of,
     windows_of,
 )
-from keras_tagging.segmenting.symbols import (
-    Symbols,
-    TextStream,
-    codes_of,
-    symbols_of,
-)
+from keras_tagging.segmenting.symbols import Symbols, TextStream, codes_of, symbols_of
 from keras_tagging.utils import limits
 
 ALPHABET = [*"abAB.,!?'-09", "é", "e\u0301", "猫", "\U0001f468\u200d\U0001f469", "\x00"]
