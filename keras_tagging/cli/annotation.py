@@ -48,6 +48,9 @@ Out = Annotated[
         "for each input. By default standard output.",
     ),
 ]
+#: of `annotate`
+OUTPUTS = ("conllu", "jsonl", "json", "text", "spans", "brat", "csv", "html")
+OUTPUTS += ("auto", "tree")
 #: endings of the files in a folder; that of any other --output is its name
 SUFFIXES = dict.fromkeys(("text", "candc", "easyccg", "tree"), ".txt")
 SUFFIXES |= {"spans": ".tsv", "brat": ".ann"}
@@ -297,21 +300,7 @@ def annotate(
     *,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
-    output: Annotated[
-        Literal[
-            "conllu",
-            "jsonl",
-            "json",
-            "text",
-            "spans",
-            "brat",
-            "csv",
-            "html",
-            "auto",
-            "tree",
-        ],
-        Form,
-    ] = "conllu",
+    output: Annotated[Literal[OUTPUTS], Form] = "conllu",
     out: Out = None,
     parts: str | None = None,
     probabilities: bool = False,
