@@ -53,10 +53,8 @@ FAST = {
     "learning_rate": 5e-3,
     "momentum": 0.0,
     "decay": "linear",
-    "batch_size": None,
     "token_budget": 200,
     "unknown_rate": 0.3,
-    "epochs": 20,
     "monitor": None,
 }
 

@@ -66,7 +66,6 @@ FAST = {
     "l2": 0.0,
     "decay": "linear",
     "clipnorm": 5.0,
-    "batch_size": None,
     "token_budget": 500,
     "unknown_rate": 0.5,
     "epochs": 8,

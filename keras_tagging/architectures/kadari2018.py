@@ -28,7 +28,6 @@ FAST = {
     "learning_rate": 2e-3,
     "decay": "linear",
     "clipnorm": 1.0,
-    "batch_size": None,
     "token_budget": 200,
     "unknown_rate": 0.3,
     "epochs": 10,

@@ -30,7 +30,6 @@ SEGMENTER = Architecture(
         "units": 64,
         "character_dim": 32,
         "window": 150,
-        "dropout": 0.1,
         "layer_dropout": 0.2,
         "decay": "linear",
         "clipnorm": 1.0,

@@ -51,6 +51,5 @@ CCG_PARSER = Architecture(
         "dropout": 0.25,
         "layer_dropout": 0.33,
         "token_budget": 400,
-        "label_smoothing": 0.0,
     },
 )

@@ -29,6 +29,5 @@ CCG_SHIFT_REDUCE = Architecture(
     # section 5.1: the beam
     paper={"optimizer": "adam", "learning_rate": 1e-3, "batch_size": 16, "epochs": 30}
     | {"beam_width": 16},
-    fast={**FAST, "token_budget": 400, "label_smoothing": 0.0, "beam_width": 8}
-    | {"head_weight": 1.5},
+    fast={**FAST, "token_budget": 400, "beam_width": 8, "head_weight": 1.5},
 )

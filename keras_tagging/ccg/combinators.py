@@ -21,12 +21,7 @@ feature matches every S and takes its feature along, so that `(S\NP)/(S\NP)` mak
 from functools import lru_cache
 from typing import NamedTuple
 
-from keras_tagging.ccg.categories import (
-    Atom,
-    Category,
-    Functor,
-    parse_category,
-)
+from keras_tagging.ccg.categories import Atom, Category, Functor, parse_category
 from keras_tagging.utils.limits import CATEGORY_CHARACTERS, COMPOSED_ARGUMENTS
 
 CONJ = "conj"

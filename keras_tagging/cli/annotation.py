@@ -17,12 +17,7 @@ from typing import IO, Annotated, Literal
 import typer
 
 from keras_tagging.cli.jobs import at_work
-from keras_tagging.cli.loading import (
-    Input,
-    load_pipeline,
-    read_input,
-    with_columns,
-)
+from keras_tagging.cli.loading import Input, load_pipeline, read_input, with_columns
 from keras_tagging.cli.options import (
     BeamWidth,
     Count,
@@ -53,6 +48,9 @@ Out = Annotated[
         "for each input. By default standard output.",
     ),
 ]
+#: of `annotate`
+OUTPUTS = ("conllu", "jsonl", "json", "text", "spans", "brat", "csv", "html")
+OUTPUTS += ("auto", "tree")
 #: endings of the files in a folder; that of any other --output is its name
 SUFFIXES = dict.fromkeys(("text", "candc", "easyccg", "tree"), ".txt")
 SUFFIXES |= {"spans": ".tsv", "brat": ".ann"}
@@ -290,10 +288,7 @@ def derive(
             model.
         nbest: Give so many derivations of each sentence, if there are.
     """
-    if process.format is None and Path(process.file).suffix.lower() in (
-        "",
-        ".txt",
-    ):
+    if process.format is None and Path(process.file).suffix.lower() in ("", ".txt"):
         process = replace(process, format="text")
     task = partial(deriving, run, output, beta, nbest, process.beam_width)
     if empty := process.write(task, output, errors, keep=False):
@@ -305,21 +300,7 @@ def annotate(
     *,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
-    output: Annotated[
-        Literal[
-            "conllu",
-            "jsonl",
-            "json",
-            "text",
-            "spans",
-            "brat",
-            "csv",
-            "html",
-            "auto",
-            "tree",
-        ],
-        Form,
-    ] = "conllu",
+    output: Annotated[Literal[OUTPUTS], Form] = "conllu",
     out: Out = None,
     parts: str | None = None,
     probabilities: bool = False,

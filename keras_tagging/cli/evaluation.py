@@ -29,13 +29,7 @@ from keras_tagging.cli.options import (
     Split,
     refuse,
 )
-from keras_tagging.cli.output import (
-    figures,
-    percentages,
-    records,
-    scores_table,
-    warn,
-)
+from keras_tagging.cli.output import figures, percentages, records, scores_table, warn
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import Corpus
 from keras_tagging.data.sentence import NER

@@ -10,20 +10,8 @@ import typer
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
 from keras_tagging.cli.loading import holds_derivations, kinds_reading
-from keras_tagging.cli.options import (
-    ConfigFile,
-    Entities,
-    Pairs,
-    Recipe,
-    pairs,
-    refuse,
-)
-from keras_tagging.cli.output import (
-    figures,
-    progress,
-    show,
-    summary,
-)
+from keras_tagging.cli.options import ConfigFile, Entities, Pairs, Recipe, pairs, refuse
+from keras_tagging.cli.output import figures, progress, show, summary
 from keras_tagging.cli.progress import PipelineProgress, epoch_bars
 from keras_tagging.cli.training_options import (
     LANGUAGE,

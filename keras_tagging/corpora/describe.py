@@ -167,14 +167,14 @@ def describe(corpus: Corpus, *, encoding: str | None = None) -> Description:
     return Description(
         name=corpus.name,
         format=corpus.format,
-        splits=statistics(corpus),
+        splits=[*statistics(corpus)],
         scheme=scheme,
         problems=_collected(rows),
         skipped=dict(corpus.skipped),
-        lengths=length_percentiles(corpus),
+        lengths=[*length_percentiles(corpus)],
         labels=label_counts(corpus),
-        leakage=leakage(corpus),
-        trees=trees(corpus),
+        leakage=[*leakage(corpus)],
+        trees=[*trees(corpus)],
         damage=_collected(find_damage(corpus, encoding)),
         remarks=[*filter(None, remarks)],
     )
@@ -204,43 +204,36 @@ def _collected(rows: Iterable[tuple[str, Location | str, str]]) -> list[Problem]
     return list(problems.values())
 
 
-def statistics(corpus: Corpus) -> list[dict]:
+def statistics(corpus: Corpus) -> Iterator[dict]:
     """The sizes of each split."""
     train_words = {token for sentence in corpus.train for token in sentence.tokens}
     labels = label_counts(corpus)
-    rows = []
     for split, sentences in corpus.splits():
         lengths, tags = [len(sentence) for sentence in sentences], labels[split]
-        unseen = sum(t not in train_words for s in sentences for t in s.tokens)
-        is_compared = split != "train" and bool(corpus.train)
-        rows.append(
-            {
-                "split": split,
-                "sentences": len(sentences),
-                "tokens": sum(lengths),
-                "mean length": sum(lengths) / len(lengths),
-                "max length": max(lengths),
-                "labels": len(tags),
-                "rare labels": sum(count < 10 for count in tags.values()),
-                "unseen words %": (
-                    100 * unseen / max(1, sum(lengths)) if is_compared else None
-                ),
-                "unseen labels": (
-                    len(tags.keys() - labels["train"].keys()) if is_compared else None
-                ),
-            }
-        )
-    return rows
+        unseen_share = unseen_labels = None
+        if split != "train" and corpus.train:
+            unseen = sum(t not in train_words for s in sentences for t in s.tokens)
+            unseen_share = 100 * unseen / max(1, sum(lengths))
+            unseen_labels = len(tags.keys() - labels["train"].keys())
+        yield {
+            "split": split,
+            "sentences": len(sentences),
+            "tokens": sum(lengths),
+            "mean length": sum(lengths) / len(lengths),
+            "max length": max(lengths),
+            "labels": len(tags),
+            "rare labels": sum(count < 10 for count in tags.values()),
+            "unseen words %": unseen_share,
+            "unseen labels": unseen_labels,
+        }
 
 
-def length_percentiles(corpus: Corpus) -> list[dict]:
+def length_percentiles(corpus: Corpus) -> Iterator[dict]:
     """Percentiles of the sentence lengths in tokens, for each split."""
-    rows = []
     for split, sentences in corpus.splits():
         lengths = sorted(map(len, sentences))
         ranks = {p: -(-p * len(lengths) // 100) for p in PERCENTILES}  # rounded up
-        rows.append({"split": split} | {f"{p} %": lengths[ranks[p] - 1] for p in ranks})
-    return rows
+        yield {"split": split} | {f"{p} %": lengths[ranks[p] - 1] for p in ranks}
 
 
 def label_counts(corpus: Corpus) -> dict[str, Counter]:
@@ -251,13 +244,13 @@ def label_counts(corpus: Corpus) -> dict[str, Counter]:
     }
 
 
-def leakage(corpus: Corpus) -> list[dict]:
+def leakage(corpus: Corpus) -> Iterator[dict]:
     """The sentences of a split that an earlier one contains too.
 
     "alike" counts sentences that are equal except for case, digits and tokens without a
     letter or digit, including the equal ones.
     """
-    rows, before = [], []
+    before = []
     for split, sentences in corpus.splits():
         sentences = [sentence for sentence in sentences if sentence.tokens]
         for other, tags_of, outlines in before:
@@ -265,23 +258,20 @@ def leakage(corpus: Corpus) -> list[dict]:
             retagged = sum(s.tags not in tags_of[tuple(s.tokens)] for s in same)
             alike = sum(_outline(s) in outlines for s in sentences)
             tokens = sum(map(len, sentences))
-            rows.append(
-                {
-                    "split": split,
-                    "also in": other,
-                    "sentences": len(same),
-                    "sentences %": 100 * len(same) / max(1, len(sentences)),
-                    "tokens %": 100 * sum(map(len, same)) / max(1, tokens),
-                    "with other tags": retagged,
-                    "alike": alike,
-                    "alike %": 100 * alike / max(1, len(sentences)),
-                }
-            )
+            yield {
+                "split": split,
+                "also in": other,
+                "sentences": len(same),
+                "sentences %": 100 * len(same) / max(1, len(sentences)),
+                "tokens %": 100 * sum(map(len, same)) / max(1, tokens),
+                "with other tags": retagged,
+                "alike": alike,
+                "alike %": 100 * alike / max(1, len(sentences)),
+            }
         tags_of: dict[tuple, list] = {}
         for sentence in sentences:
             tags_of.setdefault(tuple(sentence.tokens), []).append(sentence.tags)
         before.append((split, tags_of, set(map(_outline, sentences))))
-    return rows
 
 
 def _outline(sentence: Sentence) -> tuple[str, ...]:
@@ -290,11 +280,10 @@ def _outline(sentence: Sentence) -> tuple[str, ...]:
     return outline or tuple(sentence.tokens)
 
 
-def trees(corpus: Corpus) -> list[dict]:
+def trees(corpus: Corpus) -> Iterator[dict]:
     """The number of trees, and of non-projective ones, among sentences with heads."""
     from keras_tagging.data.trees import check_tree, is_projective  # NumPy
 
-    rows = []
     for split, sentences in corpus.splits():
         count, broken, crossing = 0, 0, []
         for number, sentence in enumerate(sentences, 1):
@@ -311,17 +300,14 @@ def trees(corpus: Corpus) -> list[dict]:
             if not is_projective(heads):
                 crossing.append(number)
         if count:
-            rows.append(
-                {
-                    "split": split,
-                    "with heads": count,
-                    "no trees": broken,
-                    "not projective": len(crossing),
-                    "not projective %": 100 * len(crossing) / count,
-                    "the first": crossing[0] if crossing else None,
-                }
-            )
-    return rows
+            yield {
+                "split": split,
+                "with heads": count,
+                "no trees": broken,
+                "not projective": len(crossing),
+                "not projective %": 100 * len(crossing) / count,
+                "the first": crossing[0] if crossing else None,
+            }
 
 
 def plot_description(description: Description, path: str | Path) -> Path:

@@ -81,18 +81,17 @@ def from_dataframe(
     words, rows = texts(header.token), {name: texts(name) for name in header.others}
     labels = texts(tag, names) if tag else None
     sentences, seen = [], set()
-    for key, places in _sentences_of(frame, header):
+    for key, cut in _sentences_of(frame, header):
         if key in seen:
-            what = f"the sentence {key[-1]!r} goes on in row {places.start}"
+            what = f"the sentence {key[-1]!r} goes on in row {cut.start}"
             raise ValueError(f"{what}, behind others: sort the rows by sentence")
         seen.add(key)
-        cut = slice(places.start, places.stop)
         further = {field_of(name): row[cut] for name, row in rows.items()}
         sentences.append(sentence_of(words[cut], labels and labels[cut], further))
     return sentences
 
 
-def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
+def _sentences_of(frame, header) -> Iterator[tuple[tuple, slice]]:
     """The value that identifies each sentence, and its rows."""
     ids = _values(frame, header.sentence)
     documents = (
@@ -105,7 +104,7 @@ def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
         keys.append(above)
     for key, group in groupby(range(len(keys)), keys.__getitem__):
         places = list(group)
-        yield key, range(places[0], places[-1] + 1)
+        yield key, slice(places[0], places[-1] + 1)
 
 
 def _values(frame, name) -> list:

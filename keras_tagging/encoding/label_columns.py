@@ -227,11 +227,7 @@ class ColumnRules:
         if scripts:
             table = PLAIN | straight_table(marks)
             words_with_lemmas = (
-                (
-                    looked_up(form, table),
-                    lemma,
-                    dict(zip(names, row, strict=True)),
-                )
+                (looked_up(form, table), lemma, dict(zip(names, row, strict=True)))
                 for form, *row, lemma in words
             )
             lemmas = LemmaRules.learnt(words_with_lemmas, lexicon)

@@ -177,21 +177,15 @@ BIAFFINE_PARSER = Kind(
     figures=("uas", "las"),
     analysis="keras_tagging.experiments.analysis:parsed_tokens",
 )
+_FIGURES = ("labelled", "unlabelled", "dependencies", "unlabelled_dependencies")
+_FIGURES += ("exact", "coverage", "supertags")
 #: of CCG parsers, whatever their search
 OF_DERIVATIONS = {
     "learns": "derivations",
     "command": "derive",
     "stage": 3,
     "options": ("embeddings",),
-    "figures": (
-        "labelled",
-        "unlabelled",
-        "dependencies",
-        "unlabelled_dependencies",
-        "exact",
-        "coverage",
-        "supertags",
-    ),
+    "figures": _FIGURES,
     "analysis": "keras_tagging.experiments.analysis:derived_tokens",
 }
 CCG_PARSER = Kind(
@@ -228,16 +222,8 @@ PIPELINE = Kind(
     route="annotate",
     composed=True,
 )
-_ALL = (
-    TAGGER,
-    PARSER,
-    BIAFFINE_PARSER,
-    CCG_PARSER,
-    CCG_SHIFT_REDUCE,
-    SEGMENTER,
-    PIPELINE,
-)
-_KINDS = {kind.name: kind for kind in _ALL}
+_OF_TOKENS = (TAGGER, PARSER, BIAFFINE_PARSER, CCG_PARSER, CCG_SHIFT_REDUCE)
+_KINDS = {kind.name: kind for kind in (*_OF_TOKENS, SEGMENTER, PIPELINE)}
 
 
 def register(kind: Kind) -> Kind:

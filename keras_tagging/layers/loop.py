@@ -29,14 +29,10 @@ def run_loop(layer, step, sequences, initial_state, mask=None):
         `(batch, time, output_size)` and the list of last states. With
         `go_backwards` the outputs run from the last step to the first.
     """
-    stand_in = SimpleNamespace(
-        cell=step,
-        go_backwards=layer.go_backwards,
-        unroll=layer.unroll,
-        stateful=layer.stateful,
-        return_sequences=layer.return_sequences,
-        zero_output_for_mask=layer.zero_output_for_mask,
-    )
+    names = ("go_backwards", "unroll", "stateful")
+    names += ("return_sequences", "zero_output_for_mask")
+    options = {name: getattr(layer, name) for name in names}
+    stand_in = SimpleNamespace(cell=step, **options)
     return keras.layers.RNN.inner_loop(stand_in, sequences, initial_state, mask)
 
 
@@ -53,14 +49,10 @@ def over_time(step, sequences, states, mask, backwards=False):
     """
     if isinstance(sequences, keras.KerasTensor):
         return TimeLoop(step, backwards)(sequences, states, mask)
-    options = SimpleNamespace(
-        go_backwards=backwards,
-        unroll=False,
-        stateful=False,
-        return_sequences=True,
-        zero_output_for_mask=True,
-    )
-    _, outputs, _ = run_loop(options, step, sequences, states, mask)
+    options = {"go_backwards": backwards, "unroll": False, "stateful": False}
+    options |= {"return_sequences": True, "zero_output_for_mask": True}
+    layer = SimpleNamespace(**options)
+    _, outputs, _ = run_loop(layer, step, sequences, states, mask)
     return ops.flip(outputs, 1) if backwards else outputs
 
 

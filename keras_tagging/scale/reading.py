@@ -17,14 +17,8 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
 
 #: what the endings of names stand for; each but Parquet may be followed by .gz
-KINDS = {
-    ".txt": "text",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".conllu": "conllu",
-    ".parquet": "parquet",
-}
+KINDS = {".txt": "text", ".conllu": "conllu", ".parquet": "parquet"}
+KINDS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl")
 #: characters of running text after which a unit ends, at a blank line; with many times
 #: as many at the end of a line
 SIZE, MOST = 200_000, 5_000_000

@@ -83,9 +83,8 @@ ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z
 #: what begins a unit behind the end of a line that is not full
 LONE = re.compile(r"https?:|www\.|[\w.+-]+@\w|```")
 #: lines inside of which no sentence ends: of a log, and above a quoted mail
-MACHINE = re.compile(
-    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|(?:On .{6,90} wrote|Le .{6,90} a écrit ?):"
-)
+_WROTE = _TABLE["wrote"]
+MACHINE = re.compile("|".join([r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*", *_WROTE.values()]))
 _IRISH = re.compile("O['’][A-Z]")  # O'Brien
 
 
@@ -135,7 +134,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
         text = text_of_codes(codes[place : place + MARK_SIZE])
-        if text[:3] in ("On ", "Le ") or text[4:5] == "-":
+        if text[:3] in _WROTE or text[4:5] == "-":
             if MACHINE.fullmatch(text_of_codes(codes[place : end - 1])):
                 within[place : end - 2] = True
         mark = MARK.match(text)

@@ -252,12 +252,7 @@ def _visible(codes: np.ndarray) -> np.ndarray:
 
 
 def best_labels(
-    scores: np.ndarray,
-    codes: np.ndarray,
-    following: np.ndarray,
-    known: Guarded,
-    spaces: bool,
-    paragraphs: bool = False,
+    scores: np.ndarray, windows: Windows, spaces: bool, paragraphs: bool
 ) -> np.ndarray:
     """The best labels that fit the text.
 
@@ -268,17 +263,16 @@ def best_labels(
 
     Args:
         scores: `(symbols, labels)`.
-        codes: `(symbols,)` code points.
-        following: `(symbols,)`, the code points of the symbols that follow; behind the
-            last one of a text stands the end of a paragraph.
-        known: what guards say of the symbols.
+        windows: the symbols, and what guards say of them; behind the last one of a
+            text follows the end of a paragraph.
         spaces: whether training had tokens with white space inside.
         paragraphs: whether a sentence ends nowhere else.
 
     Returns:
         `(symbols,)` labels.
     """
-    scores = scores[_visible(codes)]
+    codes, following = windows.symbols.codes, windows.following
+    known, scores = windows.guarded, scores[_visible(codes)]
     best = scores.argmax(-1)
     best[known.inside | _are_joining(following) | (codes == JOINER)] = INSIDE
     is_end = (following == PARAGRAPH) | known.stops
@@ -397,17 +391,7 @@ class Segmentation:
     ) -> Iterator[Sentence]:
         """The sentences of what has been scored, of the same stream."""
         labelled = (
-            (
-                windows.symbols,
-                best_labels(
-                    scores,
-                    windows.symbols.codes,
-                    windows.following,
-                    windows.guarded,
-                    self.spaces,
-                    stream.lines,
-                ),
-            )
+            (windows.symbols, best_labels(scores, windows, self.spaces, stream.lines))
             for windows, scores in scored
         )
         return sentences_of(stream, labelled, self.splitter)

@@ -83,9 +83,7 @@ class FeedbackShare(keras.callbacks.Callback):
 
     def __init__(self, first, last, epochs):
         super().__init__()
-        self.first = first
-        self.last = last
-        self.epochs = epochs
+        self.first, self.last, self.epochs = first, last, epochs
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None):
         done = epoch / max(1, self.epochs - 1)

@@ -92,6 +92,13 @@ def stack_top(configuration, xp=np):
     return nodes, xp.concatenate([of_top, of_second], 1)
 
 
+def buffer_top(configuration, xp=np):
+    """The nodes b_0, b_1 and b_2: `(batch, 3)`."""
+    nodes = xp.arange(3, dtype="int32") + xp.expand_dims(configuration.front, 1)
+    last = xp.expand_dims(configuration.lengths, 1) + 1
+    return xp.where(nodes <= last, nodes, NONE)
+
+
 def written(nodes, places, fields, xp=np):
     """The table with other fields for some nodes.
 
@@ -204,9 +211,7 @@ def features(configuration, xp=np):
         The nodes `(batch, 18)` in the order of `NODES`, NONE for a missing node; and
         the labels `(batch, 12)` of the last 12, 0 for a missing node.
     """
-    buffer = xp.arange(3, dtype="int32") + xp.expand_dims(configuration.front, 1)
-    last = xp.expand_dims(configuration.lengths, 1) + 1
-    buffer = xp.where(buffer <= last, buffer, NONE)
+    buffer = buffer_top(configuration, xp)
     stack, top_fields = stack_top(configuration, xp)
     # of s_0, then of s_1
     right = xp.reshape(top_fields[:, :, RIGHT1 : RIGHT2 + 1], (-1, 4))

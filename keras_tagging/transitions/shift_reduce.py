@@ -23,7 +23,7 @@ from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, escaped
 from keras_tagging.ccg.categories import category_of
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of, of_fragments
-from keras_tagging.transitions.arc_standard import rows, stack_top, written
+from keras_tagging.transitions.arc_standard import buffer_top, rows, stack_top, written
 from keras_tagging.transitions.gold_moves import Moves, replayed
 from keras_tagging.transitions.system import Action, TransitionSystem
 from keras_tagging.utils.limits import RULE_TABLE
@@ -337,11 +337,8 @@ class _Functions:
     def features(self, state, xp=np):
         """The nodes `(batch, 14)` of `NODES` and labels `(batch, 7)` of `LABELS`."""
         stack, fields = stack_top(state, xp)
-        ahead = xp.arange(3, dtype="int32") + xp.expand_dims(state.front, 1)
-        last = xp.expand_dims(state.lengths, 1) + 1
-        ahead = xp.where(ahead <= last, ahead, 0)
         inside = xp.take(xp.reshape(fields, (-1, 14)), INSIDE, axis=1)
-        nodes = xp.concatenate([stack, ahead, inside], 1)
+        nodes = xp.concatenate([stack, buffer_top(state, xp), inside], 1)
         read = rows(state.nodes, xp.take(nodes, READ, axis=1), xp)
         return nodes, read[:, :, CATEGORY]
 

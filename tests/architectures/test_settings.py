@@ -3,11 +3,7 @@ import pytest
 from conftest import TINY
 
 import keras_tagging
-from keras_tagging.architectures import (
-    ARCHITECTURES,
-    architecture,
-    resolve_settings,
-)
+from keras_tagging.architectures import ARCHITECTURES, architecture, resolve_settings
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,7 @@ from keras_tagging.cells import (
     ShortcutBlockCell,
     SkipLSTMCell,
 )
-from keras_tagging.cells.initializers import (
-    gaussian,
-    gaussian_table,
-    per_gate,
-)
+from keras_tagging.cells.initializers import gaussian, gaussian_table, per_gate
 from keras_tagging.layers import ProjectedRNN
 from keras_tagging.utils.seeds import seeds
 

@@ -70,10 +70,7 @@ def test_errors_come_behind_the_results_before_them(short_slices, alone, odd, me
     number, found = None if odd == "reading" else -1, []
     # slices of 2, then 4
     numbers = [0, 1, 2, 3, 4, number, *range(50)]
-    with (
-        pytest.raises(ValueError, match=message),
-        at_work(Doubling(odd), 2) as work,
-    ):
+    with pytest.raises(ValueError, match=message), at_work(Doubling(odd), 2) as work:
         found.extend(work.results(read(numbers, [])))
     # a slice that cannot be read whole is not begun, as in one process
     expected = {"error": [0, 2, 4, 6, 8], "reading": [0, 2]}

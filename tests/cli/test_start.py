@@ -11,12 +11,7 @@ from typer.testing import CliRunner
 from keras_tagging import cli, kinds
 from keras_tagging.cli.loading import Reading, holds_derivations, kinds_reading
 from keras_tagging.cli.options import command as as_command
-from keras_tagging.cli.training_options import (
-    Data,
-    Start,
-    parts_of,
-    settings_by_part,
-)
+from keras_tagging.cli.training_options import Data, Start, parts_of, settings_by_part
 from keras_tagging.data import Corpus, Sentence
 
 

@@ -127,10 +127,7 @@ def test_suspicious_sentences_and_tags():
         "no tags": (1, [("train", 3, None)]),
         "empty tag": (1, [("train", 4, 1)]),
         "white space in a tag": (1, [("train", 4, 2)]),
-        "tag that differs in case only": (
-            2,
-            [("train", 4, 3), ("train", 5, 2)],
-        ),
+        "tag that differs in case only": (2, [("train", 4, 3), ("train", 5, 2)]),
     }
 
 

@@ -3,12 +3,7 @@ import pytest
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import MalformedSentence
-from preparing.script import (
-    Counts,
-    run_script,
-    statistics,
-    write_splits,
-)
+from preparing.script import Counts, run_script, statistics, write_splits
 
 TRAIN = [Sentence(["a", "b", "a"], ["X", "Y", "X"]), Sentence(["A"], ["Z"])]
 DEV = [Sentence(["a", "c", "c"], ["X", "X", "Q"])]

@@ -15,17 +15,8 @@ import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.data import write
 from keras_tagging.experiments.analysis import analyse
-from keras_tagging.experiments.comparison import (
-    Comparison,
-    _column,
-    compare,
-    p_value,
-)
-from keras_tagging.metrics import (
-    derivation_scores,
-    paired_permutation,
-    token_accuracy,
-)
+from keras_tagging.experiments.comparison import Comparison, _column, compare, p_value
+from keras_tagging.metrics import derivation_scores, paired_permutation, token_accuracy
 from keras_tagging.metrics.significance import figure_of
 
 MOVES = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}

@@ -3,12 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import (
-    named_weights,
-    random_inputs,
-    randomize,
-    stack_weights,
-)
+from cells.cases import named_weights, random_inputs, randomize, stack_weights
 from conftest import WORDS_ONLY
 from keras import ops
 from layers.gradients import gradients

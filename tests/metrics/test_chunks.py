@@ -3,11 +3,7 @@ import random
 import pytest
 from reference.conlleval import BEGINS_2004, ENDS_2004, conlleval
 
-from keras_tagging.metrics import (
-    chunk_scores,
-    chunks,
-    looks_like_chunks,
-)
+from keras_tagging.metrics import chunk_scores, chunks, looks_like_chunks
 
 TYPES = ["NP", "VP", "A-B"]
 PREFIXES = {"iob": "OIB", "ioe": "OIE", "iobes": "OIBES"}

@@ -113,10 +113,7 @@ def test_a_file_keeps_it(random_parser, tmp_path):
 
 def test_figures_equal_a_hand_count(random_parser, monkeypatch):
     monkeypatch.setattr(type(random_parser), "batch_tokens", 60)
-    given = [
-        *map(with_all, TRAIN[:20]),
-        *NOTHING,
-    ]
+    given = [*map(with_all, TRAIN[:20]), *NOTHING]
     with computing_once(random_parser):
         given += random_parser.annotate(given[:2])
         annotated = random_parser.annotate(given)

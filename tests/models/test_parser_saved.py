@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from conftest import reloaded
-from models.parsers import (
-    DEV,
-    EMPTY,
-    TRAIN,
-    build,
-    equal,
-    gold,
-    random_parser,
-    weights,
-)
+from models.parsers import DEV, EMPTY, TRAIN, build, equal, gold, random_parser, weights
 
 import keras_tagging
 from keras_tagging.models.files.checks import CONFIG

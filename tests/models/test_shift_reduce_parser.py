@@ -12,11 +12,7 @@ from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.ccg.auto import FRAGMENTS, Node
 from keras_tagging.ccg.parsing import search_of
 from keras_tagging.data.records import sentence_of
-from keras_tagging.kinds.deriving import (
-    MoveDecoder,
-    MoveSearch,
-    heads_inside,
-)
+from keras_tagging.kinds.deriving import MoveDecoder, MoveSearch, heads_inside
 from keras_tagging.metrics.derivations import derivation_counts, scores_of
 from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 

@@ -6,11 +6,7 @@ from models.columns import columned
 
 from keras_tagging import Corpus, Sentence
 from keras_tagging.pipelines import training as pipeline_training
-from keras_tagging.pipelines.plan import (
-    SETTINGS,
-    PipelinePlan,
-    columns_to_learn,
-)
+from keras_tagging.pipelines.plan import SETTINGS, PipelinePlan, columns_to_learn
 
 
 def test_settings_of_parts():

@@ -5,9 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from segmenters import fitting_labels
 
 from keras_tagging.segmenting.guards import GUARDS, guarded
-from keras_tagging.segmenting.segmentation import INSIDE, SENTENCE, TOKEN, best_labels
+from keras_tagging.segmenting.segmentation import INSIDE, SENTENCE, TOKEN
 from keras_tagging.segmenting.symbols import codes_of, symbols_of, text_of_codes
 
 TONE, JOIN = "\U0001f3fd", "\u200d"
@@ -25,11 +26,11 @@ def pieces(text, label, behind=None):
         label: what the network says of each character.
         behind: those of which it says so; of others it says that nothing ends.
     """
-    codes = symbols_of(text).codes
-    following = np.append(codes[1:], ord("\n"))
+    symbols = symbols_of(text)
+    codes = symbols.codes
     told = np.isin(codes, codes if behind is None else codes_of(behind))
     scores = np.eye(5)[np.where(told, label, INSIDE)]
-    labels = best_labels(scores, codes, following, guarded(codes, True), False)
+    labels = fitting_labels(scores, symbols)
     cuts = np.flatnonzero(labels >= max(label, TOKEN)) + 1
     parts = [text_of_codes(part).strip() for part in np.split(codes, cuts)]
     return [part for part in parts if part]
@@ -138,13 +139,13 @@ def test_where_sentences_end(text, sentences):
 )
 def test_a_stop_inside_of_a_sentence_belongs_to_its_word(text, tokens):
     """By a network that ends a token before and behind each mark, and no sentence."""
-    codes = symbols_of(text).codes
+    symbols = symbols_of(text)
+    codes = symbols.codes
     following = np.append(codes[1:], ord("\n"))
     marks = codes_of(".()")
     cut = np.isin(codes, marks) | np.isin(following, marks)
     scores = np.eye(5)[np.where(cut, TOKEN, INSIDE)]
-    labels = best_labels(scores, codes, following, guarded(codes, True), False)
-    cuts = np.flatnonzero(labels != INSIDE) + 1
+    cuts = np.flatnonzero(fitting_labels(scores, symbols) != INSIDE) + 1
     parts = [text_of_codes(part).strip() for part in np.split(codes, cuts)]
     assert [part for part in parts if part] == tokens
 

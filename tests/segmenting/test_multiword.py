@@ -7,11 +7,7 @@ import pytest
 
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
-from keras_tagging.segmenting.multiword import (
-    MultiwordSplitter,
-    analyses_of,
-    usual_of,
-)
+from keras_tagging.segmenting.multiword import MultiwordSplitter, analyses_of, usual_of
 
 ENGLISH = ["don't=do n't", "It's=It 's", "it's=it 's", "IT'S=it is", "Anna's=Anna 's"]
 ENGLISH += ["isn't=is n't", "gonna=gon na", "Bill's=Bill 's", "won't=wo n't"]

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from segmenters import fitting_labels
 from treebanks import spans
 
 from keras_tagging.data.sentence import text_of
 from keras_tagging.data.surface import Surface
 from keras_tagging.segmenting import segmentation as segmentation_module
 from keras_tagging.segmenting import symbols as symbols_module
-from keras_tagging.segmenting.guards import guarded
 from keras_tagging.segmenting.segmentation import (
     INSIDE,
     MULTIWORD,
@@ -20,17 +20,11 @@ from keras_tagging.segmenting.segmentation import (
     SENTENCE,
     TOKEN,
     WindowBatches,
-    best_labels,
     sentences_of,
     targets_of,
     windows_of,
 )
-from keras_tagging.segmenting.symbols import (
-    Symbols,
-    TextStream,
-    codes_of,
-    symbols_of,
-)
+from keras_tagging.segmenting.symbols import Symbols, TextStream, codes_of, symbols_of
 from keras_tagging.utils import limits
 
 ALPHABET = [*"abAB.,!?'-09", "é", "e\u0301", "猫", "\U0001f468\u200d\U0001f469", "\x00"]
@@ -264,15 +258,13 @@ def test_targets_tell_the_ends_of_multiword_tokens_and_sentences():
 
 def test_labels_fit_the_text():
     symbols = symbols_of("ab c d\n\ne")
-    following = np.append(symbols.codes[1:], ord("\n"))
     scores = np.zeros((len(symbols), 5))
     scores[:, INSIDE] = 9
     scores[:, MULTIWORD] = 2
     scores[:, SENTENCE] = 1
 
     def labels(spaces):
-        known = guarded(symbols.codes, True)
-        return best_labels(scores, symbols.codes, following, known, spaces).tolist()
+        return fitting_labels(scores, symbols, spaces).tolist()
 
     inside = [INSIDE] * 3
     assert labels(True) == [*inside, INSIDE, INSIDE, SENTENCE, INSIDE, SENTENCE]
@@ -334,9 +326,7 @@ def test_what_nobody_sees_ends_nothing():
     expected = [INSIDE, TOKEN, -1, -1, INSIDE, -1, TOKEN, SENTENCE, -1]
     assert targets.tolist() == expected
     scores = np.eye(5)[np.where(targets < 0, MULTIWORD, targets)]
-    following = np.append(symbols.codes[1:], ord("\n"))
-    known = guarded(symbols.codes, True)
-    labels = best_labels(scores, symbols.codes, following, known, False).tolist()
+    labels = fitting_labels(scores, symbols).tolist()
     assert segmented(text, labels) == [["ab\u200b", "c\u00add", ".\u200b"]]
 
 
@@ -346,10 +336,7 @@ def test_no_token_ends_before_a_mark():
     thumb = "\U0001f44d\U0001f3fd"
     text = f"e\u0301te\u0301 {heart}! {family} {thumb} x\u20dd"
     symbols = symbols_of(text)
-    scores = np.eye(5)[[TOKEN] * len(symbols)]
-    following = np.append(symbols.codes[1:], ord("\n"))
-    known = guarded(symbols.codes, True)
-    labels = best_labels(scores, symbols.codes, following, known, False).tolist()
+    labels = fitting_labels(np.eye(5)[[TOKEN] * len(symbols)], symbols).tolist()
     words = ["e\u0301", "t", "e\u0301", heart, "!", family, thumb, "x\u20dd"]
     assert segmented(text, labels) == [words]
 

@@ -12,12 +12,7 @@ from keras_tagging.cells import FeedForwardCell
 from keras_tagging.data.trees import check_tree
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.onnx.graphs import OnnxEngine, scoring
-from keras_tagging.transitions import (
-    NumPy,
-    RuleTables,
-    ccg_system,
-    search,
-)
+from keras_tagging.transitions import NumPy, RuleTables, ccg_system, search
 from keras_tagging.transitions import system as system_module
 
 LENGTHS = [5, 1, 3, 5, 2, 4, 5, 0]

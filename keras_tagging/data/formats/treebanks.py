@@ -27,14 +27,8 @@ _HEAD = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
 
 #: the columns of sentences
-FIELDS = {
-    "pos": UPOS,
-    "xpos": XPOS,
-    "feats": FEATS,
-    "head": HEAD,
-    "deprel": DEPREL,
-    "lemma": LEMMA,
-}
+FIELDS = {"pos": UPOS, "xpos": XPOS, "feats": FEATS, "head": HEAD}
+FIELDS |= {"deprel": DEPREL, "lemma": LEMMA}
 
 #: CoNLL-X's names of these
 _NAMES = {"cpostag": "upos", "postag": "xpos"}
