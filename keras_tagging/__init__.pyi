@@ -60,6 +60,7 @@ from .models import Tagger as Tagger
 from .models import build as build
 from .models.distillation import SoftTargets as SoftTargets
 from .pipelines import Pipeline as Pipeline
+from .pipelines import backbone as backbone
 from .pipelines import load as load
 from .scale.dataset import annotate_dataset as annotate_dataset
 from .vectors import load_vectors as load_vectors

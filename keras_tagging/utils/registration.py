@@ -21,6 +21,7 @@ PLACES = {
     "TransitionScorer WordClassEmbedding",
     "training.adam": "Adam",
     "training.objectives": "TagLoss TokenAccuracy TokenCrossEntropy",
+    "pipelines.backbone": "Backbone",
     "models": "BiaffineParser CCGParser Parser Segmenter ShiftReduceParser Tagger",
 }
 CLASSES = {name: place for place, names in PLACES.items() for name in names.split()}
