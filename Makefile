@@ -123,6 +123,7 @@ dist: $(VENV)/installed-test  ## build the wheels of package, models and vectors
 	$(BIN)/python -m build --quiet --outdir dist
 	for folder in models/*/ vectors/*/; do $(BIN)/python -m build --quiet --wheel --outdir dist $$folder; done
 	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 
 clean:  ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist *.egg-info docs/_build docs/notebooks demo-model .pytest_cache .ruff_cache
