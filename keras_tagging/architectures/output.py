@@ -15,22 +15,12 @@ labels has a last input: gold labels `(batch, time)`, read in training only.
 import keras
 from keras import ops
 
+from keras_tagging.architectures.embedding import INITIALIZERS
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.layers import CRF, ChunkDecoder, LabelEmbeddingRNN
 
 
-def output_layer(
-    x,
-    column,
-    mask,
-    decoder,
-    *,
-    labels,
-    label_decoder,
-    seed,
-    initializer,
-    table_initializer,
-):
+def output_layer(x, column, mask, settings, labels, seed):
     """A linear layer named "logits", and behind it a search; or an I-RNN.
 
     Its softmax is Eq. 17 of Wu et al. (2016), :cite:`wu2016`, and Eq. 21 of Wu et al.
@@ -40,17 +30,17 @@ def output_layer(
         x: `(batch, time, features)`.
         column: the `LabelColumn`. A softmax or CRF keeps to its chunk scheme, if any.
         mask: `(batch, time)`, False at padding.
-        decoder: "softmax" (which itself is in the loss and in prediction), "crf", or
-            "i-rnn": a hidden layer that reads the labels before, too.
+        settings: whose network has a `decoder`: "softmax" (which itself is in the loss
+            and in prediction), "crf", or "i-rnn": a hidden layer that reads the labels
+            before, too.
         labels: `(batch, time)`, the gold labels, for "i-rnn".
-        label_decoder: the `LabelDecoder`, for "i-rnn".
         seed: int, of the initial weights.
-        initializer, table_initializer: functions of a seed that give the initializers
-            of the kernel and of the label embeddings.
 
     Returns:
         What the network is to give: logits, or a dict.
     """
+    of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
+    decoder, label_decoder = settings.network.decoder, settings.label_options
     if decoder == "i-rnn":
         rnn = LabelEmbeddingRNN(
             label_decoder.label_units,
@@ -60,15 +50,15 @@ def output_layer(
             activation=label_decoder.label_activation,
             feedback=first_feedback(label_decoder.feedback),
             beam_width=label_decoder.beam_width,
-            kernel_initializer=initializer(seed),
-            label_initializer=table_initializer(seed + 10),
+            kernel_initializer=of_kernels(seed),
+            label_initializer=of_tables(seed + 10),
             seed=seed,
             return_dict=True,
             name="label_rnn",
         )
         outputs = rnn(x, labels=labels, mask=mask)
         return {name: outputs[name] for name in ("logits", "tags")}
-    logits = linear(x, len(column), initializer(seed), column.layer("logits"))
+    logits = linear(x, len(column), of_kernels(seed), column.layer("logits"))
     tags, scheme = column.labels, column.scheme
     if decoder == "crf":
         chunks = {"tags": tags, "constrained": True, "scheme": scheme} if scheme else {}

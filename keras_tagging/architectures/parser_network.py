@@ -28,28 +28,19 @@ Encoder = Literal[*ENCODERS]
 
 
 def recurrent_stack(
-    encoder,
-    units,
-    num_layers,
-    draw,
-    of_kernels,
-    *,
-    merge,
-    dropout,
-    seed=None,
-    **options,
+    encoder, units, num_layers, draw, of_kernels, *, dropout, seed=None, **options
 ):
     """The bidirectional layers of an encoder.
 
     Args:
         encoder: a name among `ENCODERS`.
-        units, num_layers, merge: of the layers, as in `BidirectionalStack`.
+        units, num_layers: of the layers, as in `BidirectionalStack`.
         draw: seeds; it takes those of the kernels, of the recurrent kernels and of
             dropout.
         of_kernels: from a seed to the initializer of the kernels.
         dropout: of the output of each layer.
         seed: of the cell.
-        **options: further ones of the `BidirectionalStack`, such as its name.
+        **options: further ones of the `BidirectionalStack`, such as `merge`.
     """
     import keras
 
@@ -65,7 +56,6 @@ def recurrent_stack(
     return BidirectionalStack(
         cell,
         num_layers=num_layers,
-        merge=merge,
         # a cell with skips skips from a layer of its own size
         input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
         dropout=[dropout] * num_layers,

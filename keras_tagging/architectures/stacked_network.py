@@ -146,7 +146,7 @@ class StackedNetwork(Checked):
         from keras_tagging.layers import BidirectionalStack
 
         draw = seeds(seed)
-        of_tables, of_kernels = embedding.INITIALIZERS[settings.tables.initializer]
+        _, of_kernels = embedding.INITIALIZERS[settings.tables.initializer]
         inputs, mask, x = embedding.token_inputs(
             settings,
             features,
@@ -192,17 +192,7 @@ class StackedNetwork(Checked):
         # Output
         labels = output.gold_labels() if self.decoder == "i-rnn" else None
         outputs = [
-            output.output_layer(
-                x,
-                column,
-                mask,
-                self.decoder,
-                labels=labels,
-                label_decoder=settings.label_options,
-                seed=next(draw),
-                initializer=of_kernels,
-                table_initializer=of_tables,
-            )
+            output.output_layer(x, column, mask, settings, labels, next(draw))
             for column in columns
         ]
         outputs = by_column([column.name for column in columns], outputs)
