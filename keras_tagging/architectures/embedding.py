@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.encoding.vocabulary import CLUSTER, prefix_rows
+from keras_tagging.encoding.vocabulary import CLUSTER, VECTOR, prefix_rows
 from keras_tagging.layers import CharacterEncoder, ContextWindow, WordClassEmbedding
 from keras_tagging.layers.bidirectional_stack import SENTENCE
 from keras_tagging.utils.seeds import seeds
@@ -96,7 +96,7 @@ def embed_features(ids, letters, features, settings, seed, vector_dim=0):
     of_tables, of_kernels = INITIALIZERS[sizes.initializer]
     dims = {
         "word": sizes.word_dim,
-        "vector": vector_dim,
+        VECTOR: vector_dim,
         "character": sizes.character_dim,
     }
     draw = seeds(seed)
@@ -132,7 +132,7 @@ def embed_features(ids, letters, features, settings, seed, vector_dim=0):
             embedded = table(ids[:, :, columns[0] : columns[-1] + 1])
             size = dim * len(columns)
             embedded = keras.layers.Reshape((-1, size), name=f"{name}s")(embedded)
-        (words if name in ("word", "vector") else others).append(embedded)
+        (words if name in ("word", VECTOR) else others).append(embedded)
     if letters is not None:
         encoder = CharacterEncoder(
             features.sizes["letters"],

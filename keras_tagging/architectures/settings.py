@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from keras_tagging.ccg.parsing import Search
 from keras_tagging.data.named_columns import check_names
 from keras_tagging.encoding.feature_settings import FeatureSettings
+from keras_tagging.encoding.vocabulary import VECTOR
 from keras_tagging.transitions import transition_system
 from keras_tagging.utils.checks import (
     Checked,
@@ -52,7 +53,7 @@ class Embeddings(Checked):
     @property
     def frozen(self) -> list[str]:
         """The names of the tables that are not trained."""
-        trained = {"word": self.trainable, "vector": self.trainable_vectors}
+        trained = {"word": self.trainable, VECTOR: self.trainable_vectors}
         return [name for name, learns in trained.items() if not learns]
 
 

@@ -6,6 +6,7 @@ derivation may be as deep as it is long.
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from keras_tagging.ccg.categories import ERRATA, NotCCG, as_read, category_of
@@ -149,10 +150,7 @@ def _ends(node: Node | Leaf, side: int) -> bool:
 
 
 def table(root: Node | Leaf) -> list[tuple[Node | Leaf, list[int]]]:
-    """All nodes, each before its children, with the places of these in the list.
-
-    Going through it backwards, one meets children before their parents.
-    """
+    """All nodes, each before its children, with the places of these in the list."""
     nodes: list[tuple[Node | Leaf, list[int]]] = []
     waiting = [(root, [])]
     while waiting:
@@ -163,6 +161,20 @@ def table(root: Node | Leaf) -> list[tuple[Node | Leaf, list[int]]]:
         if isinstance(node, Node):
             waiting += [(child, places) for child in reversed(node.children)]
     return nodes
+
+
+def bottom_up(root: Node | Leaf) -> Iterator[tuple[int, Node | Leaf, list[int], int]]:
+    """All nodes, children before their parents.
+
+    Yields:
+        The place of a node in `table`, the node, the places of its children, and of a
+        leaf the number of its word, from 0.
+    """
+    nodes = table(root)
+    word = sum(isinstance(node, Leaf) for node, _ in nodes)
+    for i in reversed(range(len(nodes))):
+        word -= isinstance(nodes[i][0], Leaf)
+        yield i, *nodes[i], word
 
 
 _BLANKS = "[ \t]+"

@@ -18,7 +18,7 @@ tagger are enough; these rules say it:
 
 from typing import NamedTuple
 
-from keras_tagging.ccg.auto import Leaf, Node, table
+from keras_tagging.ccg.auto import Leaf, Node, bottom_up
 from keras_tagging.ccg.categories import Atom, Category, Functor, category_of
 from keras_tagging.ccg.combinators import (
     CONJ,
@@ -97,16 +97,12 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
     Args:
         root: its topmost node. A category that cannot be parsed has no arguments.
     """
-    nodes = table(root)
-    filled: list[Filled | None] = [None] * len(nodes)
+    filled: dict[int, Filled] = {}
     begun: set[int] = set()  # open coordinations, `conj X`
     slots: list[tuple[int, str, int, Variable]] = []
-    word = sum(isinstance(node, Leaf) for node, _ in nodes)
-    for i in reversed(range(len(nodes))):
-        node, below = nodes[i]
+    for i, node, below, word in bottom_up(root):
         if isinstance(node, Leaf):
-            filled[i] = _lexical(word, node.category, slots)
-            word -= 1
+            filled[i] = _lexical(word + 1, node.category, slots)
             continue
         parts = [filled[child] for child in below]
         category = category_of(node.category) or Atom(node.category)

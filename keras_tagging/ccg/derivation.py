@@ -9,6 +9,7 @@ from unicodedata import east_asian_width
 from keras_tagging.ccg.auto import (
     Leaf,
     Node,
+    bottom_up,
     check_header,
     from_object,
     line_of,
@@ -127,19 +128,16 @@ def _text(x: int, y: int, content: str, attributes: str = "") -> str:
 
 def _layout(root: Node | Leaf) -> tuple[list[Box], list[int], list[int]]:
     """The boxes, and where each word begins, and how wide it is, in columns."""
-    nodes = table(root)
-    count = sum(isinstance(node, Leaf) for node, _ in nodes)
+    count = sum(isinstance(node, Leaf) for node, _ in table(root))
     if count > DRAWN_WORDS:
         raise ValueError(f"{count:,} words are too many to draw: draw a part of them")
-    boxes: list[Box | None] = [None] * len(nodes)
+    boxes: dict[int, Box] = {}
     widths = [0] * count
-    for i in reversed(range(len(nodes))):
-        node, below = nodes[i]
+    for i, node, below, number in bottom_up(root):
         if isinstance(node, Leaf):
-            count -= 1
             word = unescaped(node.word)
-            boxes[i] = Box(node.category, "", 0, count, count, word)
-            widths[count] = max(_columns(word), _columns(node.category))
+            boxes[i] = Box(node.category, "", 0, number, number, word)
+            widths[number] = max(_columns(word), _columns(node.category))
             continue
         first, last = boxes[below[0]], boxes[below[-1]]
         level = 1 + max(boxes[child].level for child in below)
@@ -153,7 +151,7 @@ def _layout(root: Node | Leaf) -> tuple[list[Box], list[int], list[int]]:
     starts = [0]
     for width in widths[:-1]:
         starts.append(starts[-1] + width + _GAP)
-    return boxes, starts, widths
+    return [*reversed(boxes.values())], starts, widths
 
 
 def _extent(box: Box, starts: list[int], widths: list[int]) -> tuple[int, int]:
@@ -269,14 +267,10 @@ class Derivation:
             by_category: the head child is the one that the categories say: the functor,
                 but of a modifier its argument. By default it is as the file marks it.
         """
-        head_of, nodes = [0] * len(self.leaves), table(self.root)
-        words = [0] * len(nodes)
-        position = len(head_of)
-        for i in reversed(range(len(nodes))):
-            node, below = nodes[i]
+        head_of, words = [0] * len(self.leaves), {}
+        for i, node, below, number in bottom_up(self.root):
             if isinstance(node, Leaf):
-                words[i] = position
-                position -= 1
+                words[i] = number + 1
                 continue
             words[i] = words[below[node.head_by_category if by_category else node.head]]
             for child in below:

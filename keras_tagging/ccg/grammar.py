@@ -12,11 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, table
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, bottom_up
 from keras_tagging.ccg.categories import CategoryError, category_of, normalise
 from keras_tagging.ccg.combinators import combine, step_of
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import write_text
 from keras_tagging.utils.limits import GRAMMAR_RULES
 from keras_tagging.utils.stored import read_object
 
@@ -190,8 +190,7 @@ class Grammar:
 
     def save(self, path: str | Path) -> None:
         """Write it as a file of JSON, such as `grammar.json` beside a model."""
-        with replacing(Path(path)) as partial:
-            partial.write_text(json.dumps(self.to_dict()), encoding="utf-8")
+        write_text(Path(path), json.dumps(self.to_dict()))
 
     @classmethod
     def load(cls, path: str | Path) -> "Grammar":
@@ -223,14 +222,10 @@ def _orders(derivation: Derivation):
         The categories of the left and of the right one, and whether the right one
         joined first.
     """
-    nodes = table(derivation.root)
     # of each node its head word; of each word what joined it on the left and right
-    words, joined = [0] * len(nodes), defaultdict(lambda: ([], []))
-    word = len(derivation)
-    for i in reversed(range(len(nodes))):
-        node, below = nodes[i]
+    words, joined = {}, defaultdict(lambda: ([], []))
+    for i, node, below, word in bottom_up(derivation.root):
         if isinstance(node, Leaf):
-            word -= 1
             words[i] = word
             continue
         head = node.head_by_category

@@ -104,9 +104,10 @@ class CoupledLSTM(LSTM):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShortcutBlock:
+class ShortcutBlock(CellOptions):
     """Options of :class:`keras_tagging.cells.ShortcutBlockCell`."""
 
+    cell: ClassVar[str] = "ShortcutBlockCell"
     self_connection: bool = False
     internal: Place = "gated"
     output: Place = "gated"
@@ -133,12 +134,9 @@ class ShortcutBlock:
             )
 
     def __call__(self, units, *, seed=None, **initializers):
-        from keras_tagging.cells import ShortcutBlockCell
-
-        drawn = "bernoulli" in (self.gate or "")
-        return ShortcutBlockCell(
-            units, **asdict(self), seed=seed if drawn else None, **initializers
-        )
+        if "bernoulli" in (self.gate or ""):
+            initializers["seed"] = seed
+        return super().__call__(units, **initializers)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from keras_tagging.encoding.vocabulary import (
     CLUSTER,
     FIRST_ID,
     UNKNOWN_ID,
+    VECTOR,
     count_vocabulary,
     numbered,
 )
@@ -43,7 +44,7 @@ NORMALISATIONS = {
 # result is the same in every locale.
 LOCALE_LETTERS = dict(zip("IJĮİÌÍĨ", ["i", "j", "į", "i̇", "ì", "í", "ĩ"], strict=True))
 RESERVED = {"tokens", "tags", "lengths", "spelling"}
-RESERVED |= {"word", "vector", "capital", "character", "letters", "cluster", "labels"}
+RESERVED |= {"word", VECTOR, "capital", "character", "letters", "cluster", "labels"}
 SHAPES = [(r"\p{Lu}+", "X"), (r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+", "x"), (r"\p{Nd}+", "0")]
 
 
@@ -107,7 +108,7 @@ class TokenFeatures:
         self.ends += [f"last{i}" for i in reversed(range(characters))]
         self.names = tuple(
             ["word"] * settings.words
-            + ["vector"] * vectors
+            + [VECTOR] * vectors
             + [CLUSTER] * (settings.word_classes is not None)
             + list(self.affixes)
             + ["capital"] * settings.capitals
@@ -161,8 +162,8 @@ class TokenFeatures:
                     words[form] += count
             least = self.settings.word_min_count if name == "word" else 1
             vocabularies[name] = count_vocabulary(words, least)
-        if "vector" in self.names:
-            vocabularies["vector"] = list(vector_words)
+        if VECTOR in self.names:
+            vocabularies[VECTOR] = list(vector_words)
         if CLUSTER in self.names:
             vocabularies[CLUSTER] = list(classes)
         self.set_vocabularies(vocabularies)
@@ -261,7 +262,7 @@ class TokenFeatures:
             KeyError: without words and vectors among the features.
         """
         strings = dict.fromkeys(("tokens", *self.columns), words)  # columns are unused
-        name = "word" if "word" in self.names else "vector"
+        name = "word" if "word" in self.names else VECTOR
         forms = self._forms(_constants(strings))[name]
         rows = zip(*(each.numpy().tolist() for each in forms), strict=True)
         return [tuple(form.decode() for form in row) for row in rows]
@@ -279,7 +280,7 @@ class TokenFeatures:
         raw = _raw(strings)
         length = tf.strings.length(raw, unit="UTF8_CHAR")
         forms = {}
-        if {"word", "vector", CLUSTER, "letters", *self.ends} & set(self.names):
+        if {"word", VECTOR, CLUSTER, "letters", *self.ends} & set(self.names):
             lower = normalised = lowered(raw)
             if self.normalise == "dinarelli":
                 normalised = tf.where(self._is_lowered(raw, lower), lower, raw)
@@ -287,7 +288,7 @@ class TokenFeatures:
                 normalised = tf.strings.regex_replace(normalised, pattern, replacement)
             every = [raw, lower, normalised]
             words = every if self.lookup == "cascade" else [normalised]
-            forms_of = {"word": words, "vector": words, CLUSTER: every}
+            forms_of = {"word": words, VECTOR: words, CLUSTER: every}
             forms = {name: forms_of[name] for name in forms_of if name in self.names}
         for name, n in self.affixes.items():
             start = tf.maximum(length + n, 0) if n < 0 else tf.zeros_like(length)

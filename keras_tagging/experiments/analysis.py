@@ -20,7 +20,7 @@ from keras_tagging.kinds.deriving import gold_tags, with_derivations
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts, scores_of
 from keras_tagging.models.tagger.figures import unknown_tags
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import write_text
 from keras_tagging.utils.tables import any_strings
 
 #: what is to be said of the tables
@@ -88,9 +88,7 @@ class Analysis:
             f"<title>{title}</title>\n<style>\n{STYLE}\n</style>\n"
             f"<h1>{title}</h1>\n{self._repr_html_(rows)}\n</html>\n"
         )
-        with replacing(Path(path)) as partial:
-            # a lone surrogate, which may come from JSON, has no UTF-8 form
-            partial.write_text(text, encoding="utf-8", errors="replace")
+        write_text(Path(path), text, errors="replace")
         return Path(path)
 
 

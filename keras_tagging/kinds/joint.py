@@ -3,7 +3,6 @@
 from typing import Any
 
 from keras_tagging.data.guidelines import mended_columns, mended_heads
-from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.sentence import Sentences
 from keras_tagging.data.trees import trees_of
 from keras_tagging.kinds import Output, parsing
@@ -72,7 +71,6 @@ class Joint(Tagging):
     def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
         """The figures of trees, then those of tags: see `Tagging.measured`."""
         trees_of(sentences)
-        check_labelled(sentences, self.column_names)
         names, item, figures = self.measuring(sentences, seen)
 
         def both(sentence, outputs):

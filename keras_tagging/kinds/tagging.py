@@ -8,8 +8,8 @@ import numpy as np
 
 from keras_tagging.data.lemmas.scripts import lemmas_of, shown_pairs
 from keras_tagging.data.named_columns import (
-    annotated,
     by_column,
+    check_labelled,
     check_names,
     field_of,
     output_names,
@@ -247,7 +247,6 @@ class Tagging(Predictor):
             *calls: for a model with Keras its `NetworkCalls`.
             seen: arguments by which `token_accuracy` tells unseen words.
         """
-        sentences = annotated(sentences, self.column_names)
         names, item, figures = self.measuring(sentences, seen)
         return figures(self.decode(sentences, names, item, 1, *calls))
 
@@ -258,9 +257,13 @@ class Tagging(Predictor):
 
         Args:
             sentences, seen: as in `measured`.
+
+        Raises:
+            ValueError: if a sentence has no gold labels.
         """
         from keras_tagging.kinds import figures  # half a second
 
+        check_labelled(sentences, self.column_names)
         columns = self.label_columns
         names, labels = self._labels([None] * len(columns), [False] * len(columns))
         rows = [column.output_names["all_probabilities"] for column in columns]

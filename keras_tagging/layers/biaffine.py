@@ -53,16 +53,11 @@ class DependentsAndHeads(keras.layers.Layer):
         Args:
             inputs: `(batch, time, features)`.
         """
+        kernels = self.dependent_kernel, self.head_kernel
+        biases = self.dependent_bias, self.head_bias
         dependents, heads = (
-            dropout(
-                self.activation(ops.matmul(inputs, kernel) + bias), training=training
-            )
-            for dropout, kernel, bias in zip(
-                self.dropout_layers,
-                (self.dependent_kernel, self.head_kernel),
-                (self.dependent_bias, self.head_bias),
-                strict=True,
-            )
+            dropout(self.activation(ops.matmul(inputs, w) + b), training=training)
+            for dropout, w, b in zip(self.dropout_layers, kernels, biases, strict=True)
         )
         root = ops.zeros_like(heads[:, :1]) + self.root
         return dependents, ops.concatenate([root, heads], 1)

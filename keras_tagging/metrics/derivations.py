@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.ccg.auto import FRAGMENTS, Leaf, escaped, in_text, table
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, bottom_up, escaped, in_text, table
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import normal, of_fragments
 from keras_tagging.data.normalisation import to_nfc
@@ -129,13 +129,9 @@ def brackets_of(derivation: Derivation) -> Iterator[tuple[tuple[int, int, str], 
     A bracket is the first word, from 0, the one behind the last, and the category of an
     inner node, in normal form.
     """
-    nodes = table(derivation.root)
     ends: dict[int, tuple[int, int]] = {}
-    word = len(derivation)
-    for i in reversed(range(len(nodes))):
-        node, below = nodes[i]
+    for i, node, below, word in bottom_up(derivation.root):
         if isinstance(node, Leaf):
-            word -= 1
             ends[i] = word, word + 1
         else:
             ends[i] = ends[below[0]][0], ends[below[-1]][1]

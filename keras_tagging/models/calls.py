@@ -162,6 +162,15 @@ class SentenceCalls(keras.Model, Predictor):
         calls.end(figures)
         return figures if return_dict else list(figures.values())
 
+    def evaluator(self, sentences, calls=QUIET, **options):
+        """A function that evaluates the model, with its weights at that time.
+
+        Args:
+            sentences: as `annotated` gives them.
+            calls: the `NetworkCalls`.
+        """
+        return lambda: self.measured(sentences, calls, **options)
+
     def report(self, sentences: Sentences, **options: Any) -> Report:
         """Figures and tables: see `models.report`."""
         return figures_alone(self, sentences, **options)

@@ -6,13 +6,13 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.data.normalisation import looked_up
-from keras_tagging.encoding.vocabulary import FIRST_ID
+from keras_tagging.encoding.vocabulary import FIRST_ID, VECTOR
 from keras_tagging.models.files.saving import half
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.vectors.coverage import Words, count_words
 
 #: the vocabularies of tables that may hold pretrained vectors
-TABLES = ("word", "vector")
+TABLES = ("word", VECTOR)
 
 
 def shrunk(
@@ -89,7 +89,7 @@ def shrunk(
 def shrinkable(model) -> list[str]:
     """The tables of a model that hold vectors of words that training lacks."""
     # in the table of words, those of training come first and stay
-    first = {"word": model.training_words, "vector": 0}
+    first = {"word": model.training_words, VECTOR: 0}
     sizes = {name: len((model.vocabularies or {}).get(name, ())) for name in TABLES}
     return [k for k in TABLES if first[k] is not None and sizes[k] > first[k]]
 

@@ -102,9 +102,11 @@ class Request:
         """The outputs of the network of a model."""
         return run_network(tracer, model.network, self.ids(model))
 
-    def answer(self, array: Array) -> Array:
-        """The answer, without the row and the step that were added."""
-        return array if self.sound else array[: self.rows, : self.steps]
+    def answers(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """The outputs of the graph, without the row and the step that were added."""
+        if self.sound:
+            return arrays
+        return {k: array[: self.rows, : self.steps] for k, array in arrays.items()}
 
 
 def run_network(tracer: Tracer, network, inputs: list[Array]):
@@ -113,18 +115,6 @@ def run_network(tracer: Tracer, network, inputs: list[Array]):
     for tensor, array in zip(network.inputs, [*inputs, labels], strict=False):
         tracer.give(tensor, array)
     return keras.tree.map_structure(tracer.value, network._outputs_struct)
-
-
-def of_words(xp: Arrays, model, answer) -> dict[str, Array]:
-    """The outputs of a graph that reads tokens, and perhaps columns.
-
-    Args:
-        xp: of the graph, which gets the inputs.
-        model: fitted.
-        answer: function from the `Request` to outputs by name.
-    """
-    request = Request(xp, model)
-    return {name: request.answer(array) for name, array in answer(request).items()}
 
 
 def outputs_of(request: Request, model):
@@ -140,12 +130,10 @@ def outputs_of(request: Request, model):
 def tag_graph(xp: Arrays, model, top_k: int):
     """The graph of a tagger: see `models.export`."""
     ranked = ranked_switch(xp, model)
-
-    def answer(request):
-        outputs = outputs_of(request, model)
-        return tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
-
-    return of_words(xp, model, answer)
+    request = Request(xp, model)
+    outputs = outputs_of(request, model)
+    answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
+    return request.answers(answers)
 
 
 def ranked_switch(xp, model):
@@ -205,101 +193,90 @@ def column_answer(xp, request, outputs, labels, top_k, ranked=None):
 
 def tree_graph(xp: Arrays, model, top_k: int):
     """The graph of a parser: see `models.export`."""
-
-    def answer(request):
-        answers, tracer, scorer = {}, Tracer(xp, LAYERS), model.scorer
-        with unchanged(model):
-            for name in set(model.features.columns) - set(model.input_columns):
-                # the tags of its own tagger
-                outputs = outputs_of(request, model.tagger)
-                columns = model.tagger.label_columns
-                tags = tags_of(xp, request, columns, outputs, 1)["tags"]
-                request.strings[name] = answers["predicted_tags"] = tags
-            tokens = request.run(tracer, model)
-            part = scoring(tracer, scorer, tokens, scorer.beam_width)
-            width, engine = xp.length(tokens, 1) + 2, OnnxEngine(tracer)
-            heads, labels = scorer.search(engine, part, request.lengths, width)
-        names = np.array(["", *model.labels], object)
-        answers["heads"] = xp.where(request.real, heads, -1)
-        answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
-        return answers
-
-    return of_words(xp, model, answer)
+    request = Request(xp, model)
+    answers, tracer, scorer = {}, Tracer(xp, LAYERS), model.scorer
+    with unchanged(model):
+        for name in set(model.features.columns) - set(model.input_columns):
+            # the tags of its own tagger
+            outputs = outputs_of(request, model.tagger)
+            columns = model.tagger.label_columns
+            tags = tags_of(xp, request, columns, outputs, 1)["tags"]
+            request.strings[name] = answers["predicted_tags"] = tags
+        tokens = request.run(tracer, model)
+        part = scoring(tracer, scorer, tokens, scorer.beam_width)
+        width, engine = xp.length(tokens, 1) + 2, OnnxEngine(tracer)
+        heads, labels = scorer.search(engine, part, request.lengths, width)
+    names = np.array(["", *model.labels], object)
+    answers["heads"] = xp.where(request.real, heads, -1)
+    answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
+    return request.answers(answers)
 
 
 def biaffine_graph(xp: Arrays, model, top_k: int):
     """The graph of a biaffine parser: see `models.export`."""
     ranked = ranked_switch(xp, model)
-
-    def answer(request):
-        outputs, tracer = outputs_of(request, model), Tracer(xp, LAYERS)
-        heads = best_heads(OnnxEngine(tracer), outputs["heads"], request.lengths)
-        heads.shape = (None, None)
-        with unchanged(model):
-            labels = tracer.call(model.label_scores, outputs, heads)
-        best = best_labels(OnnxEngine(tracer), labels, heads, model.labels)
-        deprels = xp.take(np.array(model.labels, object), best)
-        answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
-        answers["heads"] = xp.where(request.real, xp.cast(heads, "int32"), -1)
-        answers["deprels"] = xp.where(request.real, deprels, "")
-        for name, logits, chosen in (
-            ("head", outputs["heads"], xp.maximum(heads, 0)),
-            ("deprel", labels, best),
-        ):
-            rows = xp.node("Softmax", logits, axis=-1)
-            places = xp.cast(xp.expand_dims(chosen, -1), "int64")
-            shares = xp.squeeze(xp.node("GatherElements", rows, places, axis=2), -1)
-            answers[f"{name}_probabilities"] = xp.where(request.real, shares, 0.0)
-        return answers
-
-    return of_words(xp, model, answer)
+    request = Request(xp, model)
+    outputs, tracer = outputs_of(request, model), Tracer(xp, LAYERS)
+    heads = best_heads(OnnxEngine(tracer), outputs["heads"], request.lengths)
+    heads.shape = (None, None)
+    with unchanged(model):
+        labels = tracer.call(model.label_scores, outputs, heads)
+    best = best_labels(OnnxEngine(tracer), labels, heads, model.labels)
+    deprels = xp.take(np.array(model.labels, object), best)
+    answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
+    answers["heads"] = xp.where(request.real, xp.cast(heads, "int32"), -1)
+    answers["deprels"] = xp.where(request.real, deprels, "")
+    for name, logits, chosen in (
+        ("head", outputs["heads"], xp.maximum(heads, 0)),
+        ("deprel", labels, best),
+    ):
+        rows = xp.node("Softmax", logits, axis=-1)
+        places = xp.cast(xp.expand_dims(chosen, -1), "int64")
+        shares = xp.squeeze(xp.node("GatherElements", rows, places, axis=2), -1)
+        answers[f"{name}_probabilities"] = xp.where(request.real, shares, 0.0)
+    return request.answers(answers)
 
 
 def derivation_graph(xp: Arrays, model, top_k: int):
     """The graph of a CCG parser: probabilities, of which NumPy makes derivations."""
     ranked = ranked_switch(xp, model)
-
-    def answer(request):
-        outputs = outputs_of(request, model)
-        answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
-        heads = xp.node("Softmax", outputs["heads"], axis=-1)
-        heads = xp.where(xp.expand_dims(request.real, -1), heads, 0.0)
-        return answers | {"all_head_probabilities": heads}
-
-    return of_words(xp, model, answer)
+    request = Request(xp, model)
+    outputs = outputs_of(request, model)
+    answers = tags_of(xp, request, model.label_columns, outputs, top_k, ranked)
+    heads = xp.node("Softmax", outputs["heads"], axis=-1)
+    heads = xp.where(xp.expand_dims(request.real, -1), heads, 0.0)
+    return request.answers(answers | {"all_head_probabilities": heads})
 
 
 def moves_graph(xp: Arrays, model, top_k: int):
     """The graph of a shift-reduce CCG parser, with its search."""
-
-    def answer(request):
-        tracer, beam = Tracer(xp, LAYERS), model.beam_width
-        with unchanged(model):
-            outputs = request.run(tracer, model)
-            states, logits = outputs["states"], outputs["tags"]
-            rows, words = (xp.length(states, i) for i in (0, 1))
-            moves, scores = model.supertags.search(
-                OnnxEngine(tracer),
-                model.scorer,
-                scoring(tracer, model.scorer, states, beam),
-                logits,
-                request.lengths,
-                xp.cast(words, "int32"),
-                beam,
-            )
-        wide = xp.expand_dims(request.real, -1)
-        best = xp.cast(xp.argmax(logits, -1), "int64")
-        best = xp.take(np.array(model.tags, object), best)
-        # a row a word, as all outputs have
-        scores = xp.broadcast_to(xp.expand_dims(scores, 1), [rows, words, beam])
-        return {
-            "tags": xp.where(request.real, best, ""),
-            "tag_scores": xp.where(wide, logits, 0.0),
-            "moves": xp.where(wide, moves, 0),
-            "move_scores": xp.where(wide, scores, 0.0),
-        }
-
-    return of_words(xp, model, answer)
+    request = Request(xp, model)
+    tracer, beam = Tracer(xp, LAYERS), model.beam_width
+    with unchanged(model):
+        outputs = request.run(tracer, model)
+        states, logits = outputs["states"], outputs["tags"]
+        rows, words = (xp.length(states, i) for i in (0, 1))
+        moves, scores = model.supertags.search(
+            OnnxEngine(tracer),
+            model.scorer,
+            scoring(tracer, model.scorer, states, beam),
+            logits,
+            request.lengths,
+            xp.cast(words, "int32"),
+            beam,
+        )
+    wide = xp.expand_dims(request.real, -1)
+    best = xp.cast(xp.argmax(logits, -1), "int64")
+    best = xp.take(np.array(model.tags, object), best)
+    # a row a word, as all outputs have
+    scores = xp.broadcast_to(xp.expand_dims(scores, 1), [rows, words, beam])
+    answers = {
+        "tags": xp.where(request.real, best, ""),
+        "tag_scores": xp.where(wide, logits, 0.0),
+        "moves": xp.where(wide, moves, 0),
+        "move_scores": xp.where(wide, scores, 0.0),
+    }
+    return request.answers(answers)
 
 
 def segment_graph(xp: Arrays, model, top_k: int):

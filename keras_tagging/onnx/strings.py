@@ -21,7 +21,7 @@ from keras_tagging.encoding.tokens_to_ids import (
     TokenFeatures,
     lowered,
 )
-from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
+from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID, VECTOR
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
 from keras_tagging.runtime.token_forms import (
@@ -295,7 +295,7 @@ class TokenForms:
         Of those beyond ASCII they are the ones that the vocabularies have in one of
         both cases: a word with any other is in no vocabulary, lowered or not.
         """
-        tables = ("word", "vector", CLUSTER, "spelling", "character", "letters")
+        tables = ("word", VECTOR, CLUSTER, "spelling", "character", "letters")
         words = [w for name in tables for w in self.vocabularies.get(name, ())]
         alphabet = {c for word in words for c in word}
         if FINAL_SIGMA in alphabet:

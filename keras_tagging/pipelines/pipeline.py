@@ -33,10 +33,10 @@ from keras_tagging.runtime.folder import (
     strangers,
 )
 from keras_tagging.runtime.pipeline import TextPipeline, stages
-from keras_tagging.utils.atomic import remove_partial, replacing, replacing_files
+from keras_tagging.utils.atomic import remove_partial, replacing_files, write_text
 from keras_tagging.utils.checks import check_known
 from keras_tagging.utils.named_models import find_model
-from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.startup import require, start_keras
 from keras_tagging.utils.stored import read_object, sha256_of
 
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
@@ -161,8 +161,6 @@ class Pipeline(TextPipeline):
                 parts, or as in `models.files.export`.
         """
         folder = Path(folder)
-        from keras_tagging.models.files.export import check_onnx
-
         check_known("format", format, list(FORMATS))
         reasons = {x: _unexportable(m, format) for x, m in self.parts.items()}
         left_out = {name: reason for name, reason in reasons.items() if reason}
@@ -172,7 +170,7 @@ class Pipeline(TextPipeline):
             raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
         described, words = {}, {}
         if format == "onnx":
-            check_onnx()
+            require("onnx", "onnx")
             _check_strangers(folder, format, self.parts)
             words = write_words(folder, self.parts)
         for name, model in self.parts.items():
@@ -193,9 +191,7 @@ class Pipeline(TextPipeline):
             for name in _parts_before(folder) - set(described):  # of an export before
                 (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
             files = next((about["files"] for about in words.values()), None)
-            with replacing(folder / PIPELINE) as written:
-                text = _list(self, described, "onnx", files)
-                written.write_text(text, encoding="utf-8")
+            write_text(folder / PIPELINE, _list(self, described, "onnx", files))
         return left_out
 
     def shrink_vectors(
@@ -385,5 +381,4 @@ def end_run(out: Path) -> None:
 
 
 def _write_training(path: Path, about: dict) -> None:
-    with replacing(path) as partial:
-        partial.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(about, indent=2) + "\n")

@@ -91,8 +91,12 @@ class PipelinePlan:
         Args:
             chosen: settings that follow from the treebank.
         """
+        from keras_tagging.models.factory import build  # Keras takes seconds
+
         name, changes, settings = self._layers(part)
-        model = self._model(name, {**changes, **chosen}, **settings)
+        options = {"recipe": self.recipe, "seed": self.seed}
+        options["defaults"] = {**changes, **chosen}
+        model = build(name, **options, **settings)
         if taken := self._words(name, settings):
             model.metadata["words"] = self.words.about(taken)
         return model
@@ -166,12 +170,6 @@ class PipelinePlan:
             name, _, settings = self._layers(part)
             keywords += [f"{part}.{k}" for k in self._words(name, settings)]
         return keywords
-
-    def _model(self, name: str, defaults: Mapping[str, object], **settings):
-        from keras_tagging.models.factory import build  # Keras takes seconds
-
-        seeded = {"recipe": self.recipe, "seed": self.seed}
-        return build(name, **seeded, defaults=defaults, **settings)
 
     def _layers(self, part: str):
         """The architecture of a part, what the pipeline changes, and the user's."""

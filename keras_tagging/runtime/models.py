@@ -75,7 +75,8 @@ class Evaluated:
         Raises:
             ValueError: if the annotation is missing.
         """
-        figures = self.measured(with_targets(x, y, self.column_names), **options)
+        sentences = as_sentences(with_targets(x, y, self.column_names))
+        figures = self.measured(sentences, **options)
         return figures if return_dict else [*figures.values()]
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds import Output
 from keras_tagging.runtime.models import Evaluated
 from keras_tagging.segmenting.characters import CharacterFeatures
@@ -99,7 +99,7 @@ class OnnxSegmenter(Evaluated):
         """The figures on gold sentences with surfaces, as of `Segmenter.evaluate`."""
         from keras_tagging.kinds.figures import segment_figures  # half a second
 
-        return segment_figures(self._segmentation, as_sentences(sentences))
+        return segment_figures(self._segmentation, sentences)
 
     def _logits(self, ids: np.ndarray) -> np.ndarray:
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from keras_tagging.encoding.vocabulary import CLUSTER, UNKNOWN_ID, numbered
+from keras_tagging.encoding.vocabulary import CLUSTER, UNKNOWN_ID, VECTOR, numbered
 
 #: stands for U+0000, at which the operations of onnxruntime-extensions end a string;
 #: Unicode has promised that it will never be a character
@@ -74,7 +74,7 @@ def forms_needed(features, name: str) -> list[str]:
         features: the `TokenFeatures`.
         name: one of its features that is no column.
     """
-    if name not in ("word", "vector", CLUSTER):
+    if name not in ("word", VECTOR, CLUSTER):
         return [name]
     normal = features.normalise if features.normalise in NORMAL_FORMS else "lower"
     every = ["raw", "lower", normal]
@@ -86,16 +86,12 @@ def _kadari(token: str) -> str:
     return _BEFORE_SLASH.sub(r"\1", form) if "\\" in form else form
 
 
-def _shape(token: str) -> str:
-    return _DIGITS.sub("0", _LOWER.sub("x", _UPPER.sub("X", token)))
-
-
 _FORMS = {
     "raw": str,
     "lower": str.lower,
     "kadari": _kadari,
     "wu": lambda token: _DIGIT.sub("9", token.lower()),
-    "shape": _shape,
+    "shape": lambda token: _DIGITS.sub("0", _LOWER.sub("x", _UPPER.sub("X", token))),
     CAPITAL: lambda token: "X" if token[:1].isupper() else "x",
 }
 

@@ -165,12 +165,9 @@ class FileAnnotator:
                     lengths.append(len(sentence))
             except (ValueError, OSError, ImportError) as failure:
                 error = str(failure)
+            made = {"file": [number], "text": ["".join(texts)], "error": [error]}
             counts = {"sentences": [np.count_nonzero(lengths)], "words": [sum(lengths)]}
-            yield {
-                "file": [number],
-                "text": ["".join(texts)],
-                "error": [error],
-            } | counts
+            yield made | counts
 
 
 class ConlluText:

@@ -34,6 +34,16 @@ def replacing(path: Path) -> Iterator[Path]:
         yield partial
 
 
+def write_text(path: Path, text: str, errors: str = "strict") -> None:
+    """Replace a file by a text in UTF-8: see `replacing`.
+
+    Args:
+        errors: of `str.encode`; "replace" for half of a surrogate pair, as JSON has.
+    """
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", errors=errors)
+
+
 @contextmanager
 def written_to(path: Path) -> Iterator[Path]:
     """A path to write what a user wants to have at `path`.

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from keras_tagging.utils import limits
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import write_text
 from keras_tagging.utils.checks import nearest
 from keras_tagging.utils.download import fetch
 from keras_tagging.utils.named_models import installed_models
@@ -291,8 +291,7 @@ def words_of_run(
         return words
     words = words_for(recipe, language, of_corpus)
     if words:
-        with replacing(path) as partial:
-            partial.write_text(json.dumps(asdict(words)) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(asdict(words)) + "\n")
     else:
         path.unlink(missing_ok=True)
     return words

@@ -126,11 +126,7 @@ def test_available_names_build():
 @pytest.mark.parametrize(
     "given",
     [
-        {"units": -1},
-        {"units": 1.5},
-        {"units": None},
-        {"units": True},
-        {"units": 10**9},
+        *({"units": value} for value in (-1, 1.5, None, True, 10**9)),
         {"num_layers": 0},
         {"dropout": 3},
         {"learning_rate": float("nan")},

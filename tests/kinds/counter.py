@@ -11,7 +11,7 @@ from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.kinds import Kind, Output
 from keras_tagging.kinds.predictor import Predictor
 from keras_tagging.models import SentenceModel
-from keras_tagging.onnx.graphs import of_words, outputs_of
+from keras_tagging.onnx.graphs import Request, outputs_of
 from keras_tagging.runtime.models import OnnxModel
 from keras_tagging.utils.checks import Units, check_fields
 
@@ -94,9 +94,8 @@ class OnnxCounter(Counting, OnnxModel):
 
 
 def graph(xp, model, top_k):
-    def answer(request):
-        scores = outputs_of(request, model)
-        best = xp.cast(xp.argmax(scores, -1), "int32")
-        return {"counts": xp.where(request.real, best, -1), "scores": scores}
-
-    return of_words(xp, model, answer)
+    request = Request(xp, model)
+    scores = outputs_of(request, model)
+    best = xp.cast(xp.argmax(scores, -1), "int32")
+    counts = xp.where(request.real, best, -1)
+    return request.answers({"counts": counts, "scores": scores})

@@ -21,18 +21,8 @@ pytestmark = pytest.mark.one_backend
 AFFIXES = ["suffix1", "suffix3", "prefix2"]
 NAMES = ["raw", "lower", "kadari", "wu", "shape", "capital", *AFFIXES]
 ASCII = [chr(code) for code in range(1, 128)]
-MANY = [
-    "",
-    *ASCII,
-    *(a + b for a in "aZ0\\/\n" for b in ASCII),
-    r"wife\/mother",
-    r"1\/2\/3",
-    "\\",
-    "a\\",
-    "\\/",
-    "\\\n",
-    "3,000.5-Year",
-]
+MANY = ["", *ASCII, *(a + b for a in "aZ0\\/\n" for b in ASCII), "3,000.5-Year"]
+MANY += [r"wife\/mother", r"1\/2\/3"]
 rng = random.Random(0)
 MANY += ["".join(rng.choices(ASCII, k=rng.randint(2, 12))) for _ in range(2000)]
 OTHERS = ["Été", "ÉTÉ", "ΑΣ", "İx", "12٣", "Ǆa", "naïve\\/Œuvre", "日本"]

@@ -28,19 +28,7 @@ from keras_tagging.utils import limits
 
 BREAKS = re.compile("\r\n|\n|\r|\f|\x85|\u2028|\u2029")
 ODD = ["a", "é", "\U0001f600", "\ud800", "\u200b", "\u0301", "\x00", "\x1c", "\ufeff"]
-SPACES = [
-    " ",
-    "\n",
-    "\r",
-    "\r\n",
-    "\t",
-    "\f",
-    "\u00a0",
-    "\u3000",
-    "\x85",
-    "\u2028",
-    "\u2029",
-]
+SPACES = [*" \n\r", "\r\n", *"\t\f\u00a0\u3000\x85\u2028\u2029"]
 
 
 def reference(text, start=0):

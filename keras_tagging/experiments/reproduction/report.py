@@ -16,7 +16,7 @@ from keras_tagging.experiments.papers import Column, Row, Settings, Table
 from keras_tagging.experiments.reproduction.plan import check_settings, is_of_parsers
 from keras_tagging.metrics import holm
 from keras_tagging.metrics.significance import figure_of, is_limit
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import replacing, write_text
 
 RESAMPLES = 9999
 LEVEL = 0.05  # of significance
@@ -59,9 +59,7 @@ def write_report(
     tested = {column.name: pairs(table, results, column) for column in columns}
     plots = draw(table, runs, folder / "report.png")
     text = markdown(table, info, results, runs, tested, folder, bool(plots))
-    with replacing(folder / "report.md") as partial:
-        # a lone surrogate, which may come from JSON, has no UTF-8 form
-        partial.write_text(text, encoding="utf-8", errors="replace")
+    write_text(folder / "report.md", text, errors="replace")
     frames = {"report.csv": runs}
     if tested:
         frames["report.pairs.csv"] = pd.concat(tested.values())

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from keras_tagging.utils.atomic import locked, remove_partial, replacing
+from keras_tagging.utils.atomic import locked, remove_partial, write_text
 from keras_tagging.utils.stored import read_object
 
 INFO = "reproduction.json"
@@ -174,9 +174,8 @@ class Store:
 
     def write_failure(self, job: Job, reason: str) -> None:
         """Write the reason for the failure of a job, with the end of its output."""
-        with replacing(self.failure(job)) as partial:
-            lines = [f"{job}: {reason}", "", *self.log_tail(job)]
-            partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines = [f"{job}: {reason}", "", *self.log_tail(job)]
+        write_text(self.failure(job), "\n".join(lines) + "\n")
 
     def log_tail(self, job: Job, lines: int = 60) -> list[str]:
         """The last lines of the output of the job's process."""
@@ -221,9 +220,8 @@ def _read(path: Path) -> dict:
 
 
 def _write(path: Path, content: dict) -> None:
-    with replacing(path) as partial:
-        text = json.dumps(content, ensure_ascii=False, default=str)
-        partial.write_text(text + "\n", encoding="utf-8")
+    text = json.dumps(content, ensure_ascii=False, default=str)
+    write_text(path, text + "\n")
 
 
 def _placeless(reading: dict | None) -> dict:

@@ -130,8 +130,7 @@ class CCGParser(LearningDerivations, DerivingByChart, BiaffineModel):
         return BiaffineModel.annotated(self, learnt)
 
     def evaluator(self, sentences, calls=None):
-        """See `SentenceModel`; without calls, as in training, only those of words."""
-        sentences = self.annotated(sentences)
+        """See `SentenceCalls`; without calls, as in training, only those of words."""
         if calls is None:
             return lambda: self.measured(sentences, search=False)
         return lambda: self.measured(sentences, calls)

@@ -13,7 +13,6 @@ from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.deriving import DerivingByMoves, MoveSearch
 from keras_tagging.layers.transition_scorer import KerasEngine
-from keras_tagging.models.calls import QUIET
 from keras_tagging.models.ccg.ccg_parser import LearningDerivations
 from keras_tagging.models.labels import refuse_unknown
 from keras_tagging.models.parser.moves import batches_of_moves
@@ -184,10 +183,6 @@ class ShiftReduceParser(DerivingByMoves, LearningDerivations):
 
     def penalised(self, loss, sample_weight):
         return super().penalised(loss, sample_weight[0])
-
-    def evaluator(self, sentences, calls=QUIET):
-        sentences = self.annotated(sentences)
-        return lambda: self.measured(sentences, calls or QUIET)
 
     # Derivations
 

@@ -143,7 +143,7 @@ def export(
 def _export_onnx(model, path, top_k, int8, words):
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
-    check_onnx()
+    require("onnx", "onnx")
     with replacing(path) as partial:
         if keras.backend.backend() != "tensorflow":
             _write_in_subprocess(model, partial, top_k=top_k, int8=int8, format="onnx")
@@ -152,11 +152,6 @@ def _export_onnx(model, path, top_k, int8, words):
 
         made = onnx_model(model, top_k, int8, words)
         partial.write_bytes(made.SerializeToString())
-
-
-def check_onnx() -> None:
-    """Raise an ImportError with the remedy if the package onnx is not installed."""
-    require("onnx", "onnx")
 
 
 def _write(model, path, top_k, verbose):

@@ -21,7 +21,6 @@ from keras_tagging.kinds.parsing import (
     tables_of,
 )
 from keras_tagging.metrics.accuracy import share
-from keras_tagging.models.calls import QUIET
 from keras_tagging.models.fit import weights_of_tokens
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.labels import count_relations, refuse_unknown_relations, some
@@ -363,10 +362,6 @@ class Parser(Parsing, SentenceModel):
         return {**config, "tagger": tagger, "arc_labels": self.arc_labels}
 
     # Trees
-
-    def evaluator(self, sentences, calls=QUIET, **options):
-        sentences = self.annotated(sentences)
-        return lambda: self.measured(sentences, calls, **options)
 
     @any_strings()
     def report(self, sentences, *, punctuation="keep", subtypes=False, tables=False):

@@ -14,7 +14,7 @@ from keras_tagging.data.sentence import (
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.raw_text import SegmentationScores, segmentation_scores
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.report import Report, without_nan
+from keras_tagging.models.report import Report, figures_alone
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.runtime.segmenter import LEXICON, LISTS
 from keras_tagging.segmenting.characters import (
@@ -224,8 +224,7 @@ class Segmenter(SentenceModel):
     # Evaluation
 
     def evaluator(self, sentences, calls=QUIET):
-        """A function that evaluates the model, with its weights at that time."""
-        sentences = self.annotated(sentences)
+        """See `SentenceCalls.evaluator`."""
         return lambda: segment_figures(self.segmentation, sentences)
 
     def scores(self, sentences: Iterable[Sentence]) -> SegmentationScores:
@@ -239,20 +238,12 @@ class Segmenter(SentenceModel):
 
         scores = self.scores(sentences)
         units = ("tokens", "words", "multiwords", "sentences")
-        rows = [
-            {
-                "unit": unit,
-                "gold": counts.gold,
-                "predicted": counts.found,
-                "precision": counts.precision,
-                "recall": counts.recall,
-                "f1": counts.f1,
-            }
-            for unit in units
-            for counts in [getattr(scores, unit)]
-        ]
-        figures = without_nan(self.evaluate(sentences, return_dict=True))
-        return Report(figures, {"segmentation": pd.DataFrame(rows)})
+        counts = [(unit, getattr(scores, unit)) for unit in units]
+        rows = [(u, x.gold, x.found, x.precision, x.recall, x.f1) for u, x in counts]
+        names = ["unit", "gold", "predicted", "precision", "recall", "f1"]
+        report = figures_alone(self, sentences)
+        report.tables["segmentation"] = pd.DataFrame(rows, columns=names)
+        return report
 
     # Serving
 

@@ -69,8 +69,7 @@ class MeasuredTagging(Tagging):
         return OneColumn(self, self.label_columns[self.column_names.index(name)])
 
     def evaluator(self, sentences, *calls, **options) -> Callable[[], dict]:
-        """A function that evaluates the model, with its weights at that time."""
-        sentences = self.annotated(sentences)
+        """See `SentenceCalls.evaluator`."""
         first = getattr(self, "members", [self])[0]
         seen = {"sentences": None, "known_words": None}
         if "word" in first.features.vocabularies:

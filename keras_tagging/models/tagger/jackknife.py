@@ -9,7 +9,7 @@ from random import Random
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.tagger.tagger import Tagger
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import write_text
 from keras_tagging.utils.stored import read_object
 
 #: the labels of finished folds, in the folder of a run
@@ -104,9 +104,7 @@ def _read(path: Path, run: list) -> dict[str, list]:
 
 
 def _write(path: Path, run: list, tags: dict[str, list]) -> None:
-    with replacing(path) as partial:
-        content = {"run": run, "tags": tags}
-        partial.write_text(json.dumps(content), encoding="utf-8")
+    write_text(path, json.dumps({"run": run, "tags": tags}))
 
 
 def tagged_in(sentences: Iterable[Sentence], column: str) -> list[Sentence]:

@@ -19,14 +19,8 @@ FREE += ("monitor", "tag_weights", "first_weight", "tree_weight")
 # metadata of the first tagger that the new one keeps
 KEPT = ("training_sentences", "corpus", "scores")
 #: the axes with one entry for each tag, by the name of the weight
-TAG_AXES = {
-    "label_embeddings": (0,),
-    "output_kernel": (1,),
-    "output_bias": (0,),
-    "transitions": (0, 1),
-    "start": (0,),
-    "end": (0,),
-}
+TAG_AXES = dict.fromkeys(("label_embeddings", "output_bias", "start", "end"), (0,))
+TAG_AXES |= {"output_kernel": (1,), "transitions": (0, 1)}
 OUTPUT_AXES = {"kernel": (1,), "bias": (0,)}
 #: and by the layer, or the first word of its name
 LAYER_AXES = dict.fromkeys(("logits", "first", "arc"), OUTPUT_AXES)
