@@ -35,11 +35,13 @@ LOOSE = [f"reportUnknown{what}Type=false" for what in UNKNOWN]
 LOOSE += ["reportMissingImports=false", "reportMissingParameterType=false"]
 #: what the reader of a page has: each page begins with these names
 GIVEN = """
-from keras_tagging import Corpus, Segmenter, Sentence, Tagger
+import keras_tagging as keras_tagging
+from keras_tagging import Corpus, Pipeline, Segmenter, Sentence, Tagger
 corpus: Corpus
 english: Tagger
 first: Tagger
 model: Tagger
+pipeline: Pipeline
 second: Tagger
 segmenter: Segmenter
 sentences: list[Sentence]
