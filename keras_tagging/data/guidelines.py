@@ -12,6 +12,9 @@ from keras_tagging.data.trees import dominates, is_crossed, is_projective
 SPLIT = "goeswith"
 LEAVES = {"aux", "cop", SPLIT}
 BELOW_LEAVES = {SPLIT, "fixed", "reparandum", "conj", "cc", "punct"}
+#: the parts of speech that a relation takes, the most frequent one first
+UPOS = {"punct": "PUNCT", "nummod": "NUM", "aux": "AUX", "cop": "AUX PRON"}
+UPOS |= {"advmod": "ADV ADJ CCONJ DET PART SYM"}
 LONGEST = 300  # words of a sentence in which punctuation is looked at
 
 
@@ -52,8 +55,16 @@ def mended_heads(heads: Sequence[int], deprels: Sequence[str]) -> list[int]:
 
 
 def mended_columns(columns: dict[str, list[str]], heads, deprels) -> None:
-    """Give the parts of words that are written as several what they have there."""
+    """Give words the parts of speech of their relations, and parts of words none.
+
+    Args:
+        columns: `upos`, `feats` and `lemma`, of which each may be missing; they change.
+        heads, deprels: of the tree.
+    """
     for place, label in enumerate(deprels):
+        allowed = UPOS.get(label.partition(":")[0], "").split()
+        if allowed and "upos" in columns and columns["upos"][place] not in allowed:
+            columns["upos"][place] = allowed[0]
         if label != SPLIT:
             continue
         for name, value in {"upos": "X", "lemma": "_", "feats": "_"}.items():

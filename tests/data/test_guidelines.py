@@ -56,6 +56,12 @@ def test_random_trees_stay_trees_and_their_punctuation_crosses_fewer_arcs():
     assert crossing["after"] < crossing["before"] / 5
 
 
+def test_relations_take_their_parts_of_speech():
+    columns = {"upos": ["SYM", "ADP", "DET", "VERB", "NOUN"]}
+    mended_columns(columns, [2, 0, 2, 2, 2], "punct root advmod aux:pass obj".split())
+    assert columns["upos"] == ["PUNCT", "ADP", "DET", "AUX", "NOUN"]
+
+
 def test_parts_of_a_split_word_have_no_features():
     columns = {
         "upos": ["PRON", "NOUN", "VERB"],
