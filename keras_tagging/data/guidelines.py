@@ -61,8 +61,11 @@ def mended_columns(columns: dict[str, list[str]], heads, deprels) -> None:
         columns: `upos`, `feats` and `lemma`, of which each may be missing; they change.
         heads, deprels: of the tree.
     """
+    pairs = zip(heads, deprels, strict=True)
+    wholes = {head - 1 for head, label in pairs if label in ("fixed", SPLIT)}
     for place, label in enumerate(deprels):
-        allowed = UPOS.get(label.partition(":")[0], "").split()
+        is_whole = place in wholes  # of a fixed expression, which has any
+        allowed = "" if is_whole else UPOS.get(label.partition(":")[0], "").split()
         if allowed and "upos" in columns and columns["upos"][place] not in allowed:
             columns["upos"][place] = allowed[0]
         if label != SPLIT:

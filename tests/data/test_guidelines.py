@@ -57,9 +57,10 @@ def test_random_trees_stay_trees_and_their_punctuation_crosses_fewer_arcs():
 
 
 def test_relations_take_their_parts_of_speech():
-    columns = {"upos": ["SYM", "ADP", "DET", "VERB", "NOUN"]}
-    mended_columns(columns, [2, 0, 2, 2, 2], "punct root advmod aux:pass obj".split())
-    assert columns["upos"] == ["PUNCT", "ADP", "DET", "AUX", "NOUN"]
+    columns = {"upos": ["SYM", "ADP", "DET", "VERB", "ADP", "NOUN"]}
+    deprels = "punct root advmod aux:pass advmod fixed".split()
+    mended_columns(columns, [2, 0, 2, 2, 2, 5], deprels)
+    assert columns["upos"] == ["PUNCT", "ADP", "DET", "AUX", "ADP", "NOUN"]
 
 
 def test_parts_of_a_split_word_have_no_features():
