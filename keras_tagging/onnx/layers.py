@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 from keras_tagging.cells import GRUCell, HighwayLSTMCell, SkipLSTMCell
-from keras_tagging.layers import ProjectedRNN
+from keras_tagging.layers import ChunkDecoder, ProjectedRNN
 from keras_tagging.layers.loop import TimeLoop
 from keras_tagging.onnx.arrays import Array
 from keras_tagging.onnx.int8 import int8_lstm
@@ -198,10 +198,38 @@ def refuse_recurrent(tracer, layer, *_, **__):
     raise NotImplementedError(f"keras.layers.{type(layer).__name__}")
 
 
+def chunks(tracer, layer, inputs, mask=None, **_):
+    """The best tags of a `ChunkDecoder`: searched for if a single sentence needs it.
+
+    Mostly the best tag of each token makes consistent chunks, and the search takes as
+    long as a network.
+    """
+    xp = tracer.xp
+    start, transitions, end = layer._penalties
+    best = xp.cast(xp.argmax(inputs, -1), "int32")
+    real = xp.ones_like(best) if mask is None else xp.cast(mask, "int32")
+    edge = xp.zeros_like(best[:, :1])
+    # the row behind those of the tags is that of the beginning
+    rows = xp.concatenate([edge + np.int32(len(start)), best[:, :-1]], 1)
+    barred = np.concatenate([transitions, start[None]]) < 0
+    places = rows * np.int32(len(start)) + best
+    wrong = xp.take(barred.astype("int32").ravel(), places) * real
+    last = real - xp.concatenate([real[:, 1:], edge], 1)
+    wrong = wrong + xp.take((end < 0).astype("int32"), best) * last
+
+    def search():
+        with tracer.inside():
+            return [tracer.trace(layer, inputs, mask=mask)]
+
+    shapes = [(None, None)]
+    return xp.branches(xp.any(wrong > 0), search, lambda: [best * real], shapes)[0]
+
+
 LAYERS = {
     # nothing, outside of training
     keras.layers.Dropout: lambda tracer, layer, inputs, **_: inputs,
     keras.layers.Conv1D: convolution,
+    ChunkDecoder: chunks,
     ProjectedRNN: projected_rnn,
     keras.layers.RNN: refuse_recurrent,
     TimeLoop: time_loop,
