@@ -10,7 +10,7 @@
     unzip mpnet.zip
     python models/teacher.py ud-en-ewt GUM --entities UNER --text text.conllu \
         --out runs/mpnet --transformer all-mpnet-base-v2 --layers 8 \
-        --learning-rate 1e-4 --epochs 2 --words 400000
+        --learning-rate 1e-4 --epochs 2 --words 700000
     python models/pupil.py runs/en ud-en-ewt GUM --entities UNER \
         --teacher runs/mpnet runs/minilm --out runs/en-pupil
 

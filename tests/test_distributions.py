@@ -135,8 +135,9 @@ def test_a_model_names_its_licence_and_holds_no_corpus(fixture, model, request):
     assert any(name.endswith("licenses/LICENSE") for name in names)
     for form, suffix in (("/model/", ".keras"), ("/onnx/", ".onnx")):
         held = {Path(name).suffix for name in names if form in name}
-        assert held - {".npz"} == {".json", suffix}
-        assert form == "/onnx/" or ".npz" not in held
+        # forms of words are looked up where no network reads their characters
+        words = {".npz"} if form == "/onnx/" and model.name != "fr" else set()
+        assert held == {".json", suffix} | words
     card = json.loads((model / about["package"] / "card.json").read_text("utf-8"))
     assert card["licence"] == about["licence"] and card["figures"]["test"]
     assert about["licence"] in (model / "README.rst").read_text("utf-8")
