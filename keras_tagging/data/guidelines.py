@@ -13,8 +13,8 @@ SPLIT = "goeswith"
 LEAVES = {"aux", "cop", SPLIT}
 BELOW_LEAVES = {SPLIT, "fixed", "reparandum", "conj", "cc", "punct"}
 #: the parts of speech that a relation takes, the most frequent one first
-UPOS = {"punct": "PUNCT", "nummod": "NUM", "aux": "AUX", "cop": "AUX PRON"}
-UPOS |= {"advmod": "ADV ADJ CCONJ DET PART SYM"}
+UPOS = {"punct": ["PUNCT"], "nummod": ["NUM"], "aux": ["AUX"], "cop": ["AUX", "PRON"]}
+UPOS |= {"advmod": ["ADV", "ADJ", "CCONJ", "DET", "PART", "SYM"]}
 LONGEST = 300  # words of a sentence in which punctuation is looked at
 
 
@@ -64,10 +64,11 @@ def mended_columns(columns: dict[str, list[str]], heads, deprels) -> None:
     pairs = zip(heads, deprels, strict=True)
     wholes = {head - 1 for head, label in pairs if label in ("fixed", SPLIT)}
     for place, label in enumerate(deprels):
-        is_whole = place in wholes  # of a fixed expression, which has any
-        allowed = "" if is_whole else UPOS.get(label.partition(":")[0], "").split()
-        if allowed and "upos" in columns and columns["upos"][place] not in allowed:
-            columns["upos"][place] = allowed[0]
+        allowed = UPOS.get(label.partition(":")[0])
+        # the first word of a fixed expression has any
+        if allowed and "upos" in columns and place not in wholes:
+            if columns["upos"][place] not in allowed:
+                columns["upos"][place] = allowed[0]
         if label != SPLIT:
             continue
         for name, value in {"upos": "X", "lemma": "_", "feats": "_"}.items():

@@ -43,11 +43,13 @@ class Joint(Tagging):
         """
         names, tagged = super()._decoding(probabilities)
         names = [*dict.fromkeys([*names, *(OUTPUTS if probabilities else TREE)])]
+        is_ud = self._is_ud()
 
         def found(sentence, outputs):
             fields, values, spans = tagged(sentence, outputs)
-            heads, deprels = self._tree(outputs)
-            mended_columns(fields, heads, deprels)
+            heads, deprels = _tree_of(outputs, is_ud)
+            if is_ud:
+                mended_columns(fields, heads, deprels)
             tree = {"head": [*map(str, heads)], "deprel": deprels}
             if probabilities:
                 values |= {k: outputs[f"{k}_probabilities"].tolist() for k in tree}
@@ -55,26 +57,30 @@ class Joint(Tagging):
 
         return names, found
 
-    def _tree(self, outputs):
-        """A tree, of Universal Dependencies with the heads that these allow."""
-        heads, deprels = parsing.tree_of(outputs)
-        is_ud = groups_of(self.labels).any()
-        return mended_heads(heads, deprels) if is_ud else heads, deprels
+    def _is_ud(self) -> bool:
+        """Whether its relations are those of Universal Dependencies."""
+        return bool(groups_of(self.labels).any())
 
     def scores(
         self, sentences: Sentences, *calls: Any, **options: Any
     ) -> "parsing.AttachmentScores":
         """The `metrics.attachment_scores` on gold trees, with their tables."""
-        trees = self.decode(sentences, [*TREE], lambda _, x: self._tree(x), 1, *calls)
+        is_ud = self._is_ud()
+
+        def tree(sentence, outputs):
+            return _tree_of(outputs, is_ud)
+
+        trees = self.decode(sentences, [*TREE], tree, 1, *calls)
         return parsing.scores_of(sentences, trees, **options)
 
     def measured(self, sentences, *calls, seen=None, **options) -> dict[str, float]:
         """The figures of trees, then those of tags: see `Tagging.measured`."""
         trees_of(sentences)
         names, item, figures = self.measuring(sentences, seen)
+        is_ud = self._is_ud()
 
         def both(sentence, outputs):
-            return self._tree(outputs), item(sentence, outputs)
+            return _tree_of(outputs, is_ud), item(sentence, outputs)
 
         names = [*dict.fromkeys([*names, *TREE])]
         results = self.decode(sentences, names, both, 1, *calls)
@@ -85,3 +91,9 @@ class Joint(Tagging):
     def figures(self) -> list[str]:
         """The names of the figures: those of trees, then those of tags."""
         return [*parsing.FIGURES, *super().figures]
+
+
+def _tree_of(outputs, is_ud: bool):
+    """A tree; of Universal Dependencies, with the heads that these allow."""
+    heads, deprels = parsing.tree_of(outputs)
+    return mended_heads(heads, deprels) if is_ud else heads, deprels
