@@ -3,8 +3,9 @@
 from typing import Any
 
 import keras
-import tensorflow as tf
 
+from keras_tagging.architectures.output import run_network
+from keras_tagging.models.files.export import padded_ids
 from keras_tagging.pipelines.any_model import load
 
 
@@ -39,10 +40,8 @@ class Backbone(keras.layers.Layer):
         self.described = keras.saving.serialize_keras_object(model)
 
     def call(self, inputs, training=False):
-        found = self.features({"tokens": inputs})
-        ids, *letters = found.values() if isinstance(found, dict) else [found]
-        ids = tf.where(tf.expand_dims(inputs != "", -1), ids, 0)
-        return self.encoder([ids, *letters], training=training)
+        ids = padded_ids(self.features, {"tokens": inputs}, inputs != "")
+        return run_network(self.encoder, ids, training=training)
 
     def compute_mask(self, inputs, mask=None):
         return inputs != ""

@@ -176,9 +176,9 @@ def _write(model, path, top_k, verbose):
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         if tagger:
-            tags = predicted(_tokens(tagger.features, strings, real), real)
+            tags = predicted(padded_ids(tagger.features, strings, real), real)
             strings[PREDICTED] = tags["tags"]
-        answers = answer(_tokens(features, strings, real), real)
+        answers = answer(padded_ids(features, strings, real), real)
         # remove the added row and step
         return {k: v[: shape[0], : shape[1]] for k, v in answers.items()}
 
@@ -195,7 +195,7 @@ def _write(model, path, top_k, verbose):
     archive.write_out(str(path), verbose=verbose)
 
 
-def _tokens(features, strings, real):
+def padded_ids(features, strings, real):
     """The ids that the network reads, 0 in the padding; letters have rows of them."""
     encoded = features(strings)
     ids = ids_of(encoded) * tf.cast(real[:, :, None], tf.int32)
