@@ -244,7 +244,9 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
 
 
 def strings_of(row) -> list[str]:
-    """A list; of a row of a tensor, or of an array of bytes, without its padding."""
+    """A list; of a tensor's row, or of an array of bytes, without its padding."""
+    if not hasattr(row, "dtype"):
+        return list(row)
     row = row.numpy() if hasattr(row, "numpy") else row
     return [x.decode() if isinstance(x, bytes) else x for x in row if x != b""]
 

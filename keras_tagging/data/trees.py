@@ -130,9 +130,7 @@ def lift(heads: Heads, deprels: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     return np.array(lifted[1:], "int32"), labels
 
 
-def unlift(
-    heads: Sequence[int] | np.ndarray, deprels: Sequence[str]
-) -> tuple[np.ndarray, list[str]]:
+def unlift(heads: Heads, deprels: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     """Put lifted arcs back in their places, as far as their labels tell.
 
     A word with the deprel `d|h` is attached to the first word with the deprel h below

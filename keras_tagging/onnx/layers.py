@@ -202,7 +202,7 @@ def chunks(tracer, layer, inputs, mask=None, **_):
     """The best tags of a `ChunkDecoder`: searched for if a single sentence needs it.
 
     Mostly the best tag of each token makes consistent chunks, and the search takes as
-    long as a network.
+    long as a network. Masked tokens are at the end, as in a `Request`.
     """
     xp = tracer.xp
     start, transitions, end = layer._penalties

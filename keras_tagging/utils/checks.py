@@ -23,7 +23,8 @@ def nearest(name, names: Iterable) -> str | None:
     name, names = str(name)[:99], list(map(str, names))
     for other in names:
         initials = "".join(word[:1] for word in other.split("_"))
-        if name.endswith(f"_{other}") or name in (initials, other[:2]) and name[1:]:
+        is_short = len(name) > 1 and name in (initials, other[:2])
+        if is_short or name.endswith(f"_{other}"):
             return other
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return near[0] if near and len(name) > 2 else None  # "de" is not "en"
