@@ -128,7 +128,8 @@ TRAIN = [
     *(word(x, "NN", x) for x in ("dog", "cat", "tree", "house")),
     *(word(x, "NNP", x) for x in ("Paris", "McCoy", "McAdam", "London", "Rome") * 2),
     *(word(x, "CD", x.replace(",", "")) for x in ("1,000", "20,000", "7", "3.5")),
-    *[word("k", "CD", "thousand")] * 2,
+    *[word("k", "CD", "thousand"), word("al", "NNP", "al")] * 2,
+    *[word("PARIS", "NNP", "Paris"), *(word(x, "NNP", x) for x in ("UN", "CPA"))] * 2,
 ]
 RULES = LemmaRules.learnt(TRAIN, [("taught", "VBD", "teach"), ("rove", "VERB", "rove")])
 
@@ -151,6 +152,9 @@ def lemma(form, tag, *scripts, rules=RULES):
         ("sung", "VBG", [";|---+e", ";|---"], "sung"),  # without the letters it drops
         ("YouTube", "NNP", ["U0,L1;|"], "YouTube"),
         ("YOUTUBE", "NNP", ["U0,L1;|"], "Youtube"),
+        ("MSN", "NNP", ["U0,L1;|"], "MSN"),  # a short one
+        ("al", "NNP", ["U0,L1;|"], "al"),  # as training writes it
+        ("rome", "NNP", ["U0,L1;|"], "Rome"),
         ("250,000", "CD", [";..-|", ";|"], "250000"),
         ("m", "CD", [";=thousand", ";|"], "m"),  # a lemma that is one word's alone
         ("k", "CD", [";|"], "thousand"),

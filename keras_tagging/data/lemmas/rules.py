@@ -14,8 +14,9 @@ learnt from annotated sentences, and from a list of words if there is one:
   (*Achilles*); or if its tag is one of `REGULAR` and its lemma ends as one of the list
   does (*refactored*, as *factor* is there). Such words are mostly names or have a wrong
   tag: they keep their capitals, or have the lemma that they have with another tag.
-* A lemma has its capitals where words of this tag that are written alike have them.
-  *YouTube* keeps its own.
+* A lemma has its capitals where the same word of training has them, or else words of
+  this tag that are written alike. *YouTube* keeps its own, and so do short names in
+  capitals (*CPA*).
 * A number keeps its digits; it loses the separators that numbers of training lose.
 
 Of the scripts that are left, the most probable one wins.
@@ -37,8 +38,10 @@ LONGEST_ENDING = 5
 LONGEST_PART = 15
 #: the least share of the words of an ending that have a script of it
 SHARE = 0.2
-#: the least share of the words of a shape that have its capitals
-CASE_SHARE = 0.02
+#: the least share of the words of a shape that have its capitals, and of equal words
+CASE_SHARE, OWN_CASE_SHARE = 0.02, 0.1
+#: words in capitals of at most so many letters have cases of their own
+SHORT = 4
 #: that share for words that are not in a list, of which there are some with one ending
 SURE = 0.7
 WORDS_OF_ENDING = 10
@@ -116,17 +119,22 @@ def _shortened(rows: Mapping[tuple[str, str], list[str]]) -> Table:
 
 
 def cases_of(counts: Mapping[tuple[str, str, str], int]) -> Table:
-    """The cases of each tag and shape, the most frequent first.
+    """The cases of each tag and spelling, the most frequent first.
 
     Args:
-        counts: words by tag, shape and cases.
+        counts: words by tag, one of their `spellings`, and cases.
     """
     totals, table = Counter(), defaultdict(dict)
-    for (tag, shape, _), count in counts.items():
-        totals[tag, shape] += count
-    for (tag, shape, cases), count in sorted(counts.items(), key=lambda x: -x[1]):
-        if count > 1 and count >= CASE_SHARE * totals[tag, shape]:
-            table[tag].setdefault(shape, []).append(cases)
+    for (tag, spelling, _), count in counts.items():
+        totals[tag, spelling] += count
+    for (tag, spelling, cases), count in sorted(counts.items(), key=lambda x: -x[1]):
+        share = CASE_SHARE if spelling in SHAPES else OWN_CASE_SHARE
+        if count > 1 and count >= share * totals[tag, spelling]:
+            table[tag].setdefault(spelling, []).append(cases)
+    for row in table.values():  # a word that its shape decides needs no row
+        for own in [x for x in row if x[:1] == "="]:
+            if row[own] == next((row[x] for x in spellings(own[1:])[1:] if x in row), 0):
+                del row[own]
     return dict(table)
 
 
@@ -139,6 +147,7 @@ LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 #: the capitals of a mixed form such as YouTube, as they are
 KEPT = "="
 MIXED = "xX"
+SHAPES = ("", "x", "X", "Xx", "XX", MIXED)
 #: by Penn Treebank's tags of inflected words, the edits of regular ones, and endings of
 #: the words that they fit
 _ED = {"|--": "ed", "|-": "ed", "|---": r"(?:([^aeiou])\1|ck)ed", "|---+y": "ied"}
@@ -163,7 +172,7 @@ class LemmaRules:
         endings: edits by tag and ending; an ending that is not there has those of the
             next shorter one.
         changes: by tag and edits, the letters that they change: see `changed`.
-        cases: by tag and shape, the most frequent first; KEPT in mixed forms.
+        cases: by tag and spelling, the most frequent first; KEPT in mixed forms.
         lemmas: those that are known, by the label of `lemma_column`.
         lemma_column: None if no column tells parts of speech.
         separators: those that numbers lose.
@@ -218,7 +227,10 @@ class LemmaRules:
             listed_edits = ["|"]
         allowed = listed_edits or self._of_ending(tag, lower)
         changes = {} if listed_edits else self.changes.get(tag, {})
-        cases = self.cases.get(tag, {}).get(shape)
+        by_spelling = self.cases.get(tag, {})
+        is_own = f"={form}" in by_spelling
+        spelt = (by_spelling.get(x) for x in spellings(form))
+        cases = next(filter(None, spelt), None)
 
         def made(script):
             """The lemma of a script that fits, and whether it is known; else None."""
@@ -229,7 +241,7 @@ class LemmaRules:
                 return None
             lemma = _made(form, case, edits)
             if cases and case not in cases:
-                if lemma not in self._capital.get(label, ()):
+                if is_own or lemma not in self._capital.get(label, ()):
                     return None
             if listed_edits:
                 return lemma, True
@@ -375,7 +387,8 @@ class LemmaRules:
             shape = shape_of(form)
             case, edits = parts_of(script_of(form, lemma), shape)
             seen[tag, edits].add(lower)
-            cases[tag, shape, case] += count
+            for spelling in spellings(form):
+                cases[tag, spelling, case] += count
             forms[tag, lower][edits] += count
             if about:
                 lemmas[labels[about]][lemma] += count
@@ -460,6 +473,13 @@ def shape_of(form: str) -> str:
     if all(upper):
         return "XX" if len(upper) > 1 else "X"
     return MIXED if any(upper[1:]) else "Xx"
+
+
+def spellings(form: str) -> list[str]:
+    """How a form is written, the most exact first: itself, as a short one, its shape."""
+    shape = shape_of(form)
+    short = [f"XX{SHORT}"] if shape == "XX" and len(form) <= SHORT else []
+    return [f"={form}", *short, shape]
 
 
 def _made(form: str, cases: str, edits: str) -> str:

@@ -423,9 +423,9 @@ class Tagger(MeasuredTagging, SentenceModel):
     @property
     def batch_tokens(self) -> int:
         """The number of padded tokens in one call of the network."""
-        if not (self.chunk_scheme or self.settings.get("decoder") == "crf"):
-            return PREDICTION_TOKENS
-        size = max(map(len, self.label_columns))
+        crf = self.settings.get("decoder") == "crf"
+        searched = [len(x) for x in self.label_columns if crf or x.scheme]
+        size = max(searched, default=1)
         return min(PREDICTION_TOKENS, max(1, PATH_FLOATS // size**2))
 
     def output_arrays(self, outputs, names):
