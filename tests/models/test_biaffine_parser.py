@@ -1,5 +1,7 @@
 """The biaffine parser: what it learns, gives, stores and refuses."""
 
+import itertools
+from contextlib import nullcontext
 from dataclasses import replace
 
 import keras
@@ -12,7 +14,10 @@ from scipy.special import softmax
 
 import keras_tagging
 from keras_tagging import SoftTargets
+from keras_tagging.encoding.label_columns import LabelColumn
 from keras_tagging.experiments.analysis import analyse
+from keras_tagging.kinds import joint
+from keras_tagging.models.tagger.tagger import PREDICTION_TOKENS
 
 pytestmark = pytest.mark.usefixtures("eager")  # but for the training of `learnt`
 NAMES = ("head", "deprel", "pos")
@@ -103,6 +108,28 @@ def test_an_answer_does_not_depend_on_the_batch(random_parser):
     together = random_parser.annotate(bare(TRAIN))
     alone = [random_parser.annotate([words])[0] for words in bare(TRAIN[:6])]
     assert trees(together[:6]) == trees(alone)
+
+
+def test_columns_that_are_not_searched_leave_batches_large(random_parser, monkeypatch):
+    columns = (*random_parser.label_columns, LabelColumn("lemma", ["X"] * 9999))
+    monkeypatch.setattr(random_parser, "label_columns", columns)
+    assert random_parser.batch_tokens == PREDICTION_TOKENS
+
+
+@pytest.mark.parametrize("relation", ["dobj", "obj"])
+def test_only_trees_of_universal_dependencies_are_mended(relation, monkeypatch):
+    labels = itertools.cycle(["nsubj", relation])  # Stanford's, or UD's
+    model = build()
+    model.adapt(
+        [
+            replace(s, columns={**s.columns, "deprel": [next(labels) for _ in s]})
+            for s in FEW
+        ]
+    )
+    for name in ("mended_heads", "mended_columns"):
+        monkeypatch.setattr(joint, name, None)  # a call is an error
+    with pytest.raises(TypeError) if relation == "obj" else nullcontext():
+        assert len(model.annotate(bare(FEW))) == len(FEW)
 
 
 def test_a_file_keeps_it(random_parser, tmp_path):
