@@ -147,6 +147,8 @@ class Filling:
     def __getitem__(self, name: str) -> str:
         if hasattr(self, name):
             return getattr(self, name)()
+        if name.isupper():
+            return self[name.lower()].upper()
         return self.expanded(self.rng.choice(self.lists[name]))
 
     def expanded(self, template: str) -> str:
@@ -186,9 +188,6 @@ class Filling:
     def TITLE(self):  # noqa: N802
         return self.np().upper()
 
-    def SENT(self):  # noqa: N802
-        return self.sent().upper()
-
     def lower(self):
         return self.sent().lower()
 
@@ -221,9 +220,6 @@ class Filling:
 
     def last(self):
         return self.rng.choice(self.treebank.names)[1]
-
-    def FIRST(self):  # noqa: N802
-        return self.first().upper()
 
     def initial(self):
         return f"{self.letter()}."
