@@ -27,7 +27,7 @@ RULES = {
 #: what has no types, or need not be installed; our cells and layers are called by Keras
 UNTYPED = re.compile(
     r"^ *(?:from|import) (?:gensim|keras|keras_tagging\.(?:cells|layers)|keras_tuner"
-    r"|onnxruntime|pyspark|ray|tensorflow)\b",
+    r"|onnxruntime|pandas|pyspark|ray|tensorflow)\b",
     re.MULTILINE,
 )
 UNKNOWN = ("Argument", "Lambda", "Member", "Parameter", "Variable")

@@ -32,6 +32,7 @@ from keras_tagging.cli.options import (
 from keras_tagging.cli.output import figures, percentages, records, scores_table, warn
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import Corpus
+from keras_tagging.data.records import CorpusError
 from keras_tagging.data.sentence import NER
 from keras_tagging.utils.named_models import find_model
 
@@ -155,7 +156,12 @@ def evaluate_pipeline(
     wanted |= {"derivations": False, "default": "conllu"}
     if pipeline.gives_derivations and holds_derivations(corpus, reading.format):
         wanted = {}
-    _, sentences = reading.split(corpus, split, **wanted)
+    try:
+        _, sentences = reading.split(corpus, split, **wanted)
+    except CorpusError as error:
+        last = [*pipeline.parts][-1]
+        remedy = f"a pipeline needs CoNLL-U; for gold words evaluate its {last} file"
+        raise CorpusError(f"{error}. {remedy}" if wanted else str(error)) from None
     if entities is not None:
         if NER not in pipeline.columns:
             raise ValueError(f"no tagger of the pipeline gives {NER!r}, for --entities")

@@ -485,7 +485,7 @@ def to_brat(sentences: Sentences) -> tuple[str, str]:
         line = _END.sub(" ", surface.text)
         surface = replace(surface, text=line, start=offset)
         marked = chunks(entities(sentence) or [])
-        spans = spans_of(marked, [1.0] * len(sentence), surface)
+        spans = spans_of(marked, [1.0] * len(sentence), surface, sentence.tokens)
         rows.append(writer.write(replace(sentence, surface=surface, spans=spans)))
         lines.append(f"{line}\n")
         offset += len(line) + 1

@@ -136,8 +136,8 @@ class Sentence:
         in IOB2, as in a corpus: their probability is 1.
         """
         return [
-            Entity(*span.words, (span.start, span.end), span.label, span.probability)
-            for span in spans_in(self)
+            Entity(*x.words, (x.start, x.end), x.label, x.probability, x.text)
+            for x in spans_in(self)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -303,7 +303,7 @@ def spans_in(sentence: Sentence) -> list[Span]:
     if sentence.spans or (tags := entities(sentence)) is None:
         return sentence.spans
     surface = sentence.surface or spaced(sentence.tokens)
-    return spans_of(chunks(tags), [1.0] * len(tags), surface)
+    return spans_of(chunks(tags), [1.0] * len(tags), surface, sentence.tokens)
 
 
 #: characters that end a paragraph, and so every document

@@ -95,6 +95,7 @@ class Entity:
         characters: where it begins and ends in the document, in code points.
         label: such as "PER".
         probability: see `Span`.
+        text: as it is written.
     """
 
     start: int
@@ -102,6 +103,7 @@ class Entity:
     characters: tuple[int, int]
     label: str
     probability: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,20 +182,27 @@ def spans_of(
     chunks: Iterable[tuple[str, int, int]],
     probabilities: Sequence[float],
     surface: Surface,
+    words: Sequence[str],
 ) -> list[Span]:
     """The spans of the chunks of a sentence.
 
     Args:
         chunks: type, first word and the word behind the last one, counted from 0.
         probabilities: those of the tags of the words.
-        surface: the place of the words. A span that begins or ends inside of a
-            multiword token has the whole token.
+        surface: the place of the words.
+        words: those of the sentence. A span that begins or ends inside of a multiword
+            token ends there, as before *'s* in *Obama's*; it has the whole token where
+            the words are not its letters, as *de* and *le* are not those of *du*.
     """
-    # the token of each word
-    owner = [i for i, count in enumerate(surface.words) for _ in range(count)]
+    places, first = [], 0
+    for (start, stop), count in zip(surface.spans, surface.words, strict=True):
+        row, first = words[first : first + count], first + count
+        ends = accumulate(map(len, row), initial=start)
+        is_whole = "".join(row) != surface.text[start:stop]
+        places += [(start, stop)] * count if is_whole else pairwise(ends)
     spans = []
     for label, first, end in chunks:
-        start, stop = surface.spans[owner[first]][0], surface.spans[owner[end - 1]][1]
+        start, stop = places[first][0], places[end - 1][1]
         text, least = surface.text[start:stop], min(probabilities[first:end])
         place = surface.start + start, surface.start + stop
         spans.append(Span(text, label, *place, least, (first, end)))

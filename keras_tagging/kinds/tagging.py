@@ -353,7 +353,7 @@ def _spans(sentence: Sentence, tags: list[str], probabilities: list[float]):
     from keras_tagging.metrics import chunks
 
     surface = sentence.surface or spaced(sentence.tokens)
-    return spans_of(chunks(tags), probabilities, surface)
+    return spans_of(chunks(tags), probabilities, surface, sentence.tokens)
 
 
 def lists_of(about, lists) -> dict[str, list[str]]:

@@ -334,8 +334,8 @@ class TextPipeline:
 def _document(number: int, text: str) -> str:
     if not isinstance(text, str):
         raise ValueError(
-            f"document {number} is a {type(text).__name__}, not a string: annotate "
-            "takes sentences, and the lines of a file"
+            f"document {number} is a {type(text).__name__}, not a string: documents "
+            "are texts; fillna('') of pandas fills missing ones"
         )
     return without_mark(text)
 

@@ -254,6 +254,7 @@ def as_onnx(name: str, path: Path, folder: Path) -> Path:
     made = folder / (name if whole else f"{name}.onnx")
     command = [sys.executable, "-m", "keras_tagging", "export", str(path), str(made)]
     command += ["--onnx"] * whole
+    print(f"exporting {path} as ONNX, which takes a minute", flush=True)
     if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:  # it says why
         raise ValueError(f"{path} could not be exported as ONNX, which is served")
     return made

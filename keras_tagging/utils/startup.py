@@ -129,7 +129,10 @@ def start_keras(
         backend = keras.backend.backend() if keras else named
         if layers_alone and backend != "tensorflow":
             return
-        remedy = "pip install tensorflow (what keras_tagging.runtime loads does not)"
+        remedy = (
+            "pip install tensorflow (keras_tagging.runtime does not need it; cells "
+        )
+        remedy += "and layers do not with KERAS_BACKEND=jax or torch)"
         raise ImportError(f"TensorFlow is not installed, and this needs it: {remedy}")
     with silenced():
         import tensorflow as tf

@@ -164,7 +164,7 @@ def test_json():
             "words": [0, 1],
         }
     ]
-    assert SECOND.entities == [Entity(0, 1, (19, 22), "X", 0.75)]
+    assert SECOND.entities == [Entity(0, 1, (19, 22), "X", 0.75, "Yes")]
     labels = Sentence(["a"], ["X"], {"pos": ["N"], "head": ["0"]})
     known = {"tags": [0.5], "pos": [2 / 3]}
     [token] = as_object(replace(labels, probabilities=known))["tokens"]
@@ -205,12 +205,18 @@ def test_rows_of_spans():
     assert as_spans(FIRST) == ""
 
 
-def test_spans_have_whole_tokens():
-    # words: I, do, n't, the comma, ...
-    found = spans_of([("A", 2, 4)], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], FIRST.surface)
-    assert found == [Span("don't,", "A", 7, 13, 0.6, (2, 4))]
-    surface = spaced(["ab", "c"])
-    assert spans_of([("B", 1, 2)], [1, 0.5], surface) == [
+def test_spans_have_the_letters_of_their_words():
+    # I, do, n't, the comma, ...
+    some = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], FIRST.surface
+    for words, span in (
+        (FIRST.tokens, Span("n't,", "A", 9, 13, 0.6, (2, 4))),
+        (
+            ["I", "do", "not", *FIRST.tokens[3:]],
+            Span("don't,", "A", 7, 13, 0.6, (2, 4)),
+        ),
+    ):
+        assert spans_of([("A", 2, 4)], *some, words) == [span]
+    assert spans_of([("B", 1, 2)], [1, 0.5], spaced(["ab", "c"]), ["ab", "c"]) == [
         Span("c", "B", 3, 4, 0.5, (1, 2))
     ]
     assert spaced([]).text == ""

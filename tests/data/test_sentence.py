@@ -41,7 +41,7 @@ def test_entities_of_a_corpus():
         Sentence(words, ["O", "O", "B-Z", "O", "O"], {"ner": tags}, surface),
     ):
         assert sentence.entities == [
-            Entity(first, end, place, label, 1.0)
+            Entity(first, end, place, label, 1.0, surface.text[slice(*place)])
             for (label, first, end), place in zip(expected, places, strict=True)
         ]
         assert sentence.spans == []

@@ -133,7 +133,9 @@ def cases_of(counts: Mapping[tuple[str, str, str], int]) -> Table:
             table[tag].setdefault(spelling, []).append(cases)
     for row in table.values():  # a word that its shape decides needs no row
         for own in [x for x in row if x[:1] == "="]:
-            if row[own] == next((row[x] for x in spellings(own[1:])[1:] if x in row), 0):
+            if row[own] == next(
+                (row[x] for x in spellings(own[1:])[1:] if x in row), 0
+            ):
                 del row[own]
     return dict(table)
 
@@ -476,7 +478,7 @@ def shape_of(form: str) -> str:
 
 
 def spellings(form: str) -> list[str]:
-    """How a form is written, the most exact first: itself, as a short one, its shape."""
+    """How a form is written, the most exact first: itself, a short one, its shape."""
     shape = shape_of(form)
     short = [f"XX{SHORT}"] if shape == "XX" and len(form) <= SHORT else []
     return [f"={form}", *short, shape]

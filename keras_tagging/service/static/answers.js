@@ -9,9 +9,10 @@ const isUnsure = (p) => p > 0 && p < UNSURE;
 const sureness = (p) => p === 0 ? "by rule" : percent(p); // a lemma that a rule made
 const OPEN = 10; // sentences whose trees are drawn at once
 const DRAWN = 500; // words of a derivation
-// the fields of CoNLL-U by their names, then ours
-const TITLES = { id: "ID", text: "FORM", lemma: "LEMMA", upos: "UPOS", xpos: "XPOS", feats: "FEATS",
-                 head: "HEAD", deprel: "DEPREL", ner: "Entity", tag: "Tag", predicted_tag: "Tag" };
+// the fields of CoNLL-U by their names, and ours where they are seen at once
+const TITLES = { id: "ID", text: "FORM", ner: "Entity", tag: "Tag", predicted_tag: "Tag", lemma: "LEMMA",
+                 upos: "UPOS", xpos: "XPOS", feats: "FEATS", head: "HEAD", deprel: "DEPREL" };
+const COLOURED = new Set(["PER", "PERSON", "ORG", "LOC", "GPE"]); // by page.css
 const UPOS = new Set(("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM " +
                       "VERB X _").split(" "));
 
@@ -56,10 +57,21 @@ function tells(node, ...about) {
 
 // Tags
 
+/** The element in the colour of a label: one of its own for each. */
+function coloured(node, label) {
+  node.classList.add(`entity-${label.replace(/\s/g, "_")}`);
+  if (!COLOURED.has(label)) {
+    const hash = [...label].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 360, 0);
+    node.style.background = `hsl(${(hash * 47) % 360} 75% 78%)`;
+  }
+  return node;
+}
+
 function token(word, tag) {
-  const [, label] = /^[BIESLUM]-(.+)$/.exec(tag) ?? [];  // of a chunk, in the colour of its entities
+  const [, label] = /^[BIESLUM]-(.+)$/.exec(tag) ?? [];
+  const shown = make("span", { className: label ? "tag chunk" : "tag", textContent: tag });
   return [make("span", { className: "word", textContent: word }),
-          make("span", { className: label ? `tag chunk entity-${label}` : "tag", textContent: tag })];
+          label ? coloured(shown, label) : shown];
 }
 
 function tagList(dir, items) {
@@ -82,9 +94,9 @@ export function tagged(sentence, i) {
 // Entities
 
 function entity(text, { label, probability }) {
-  const mark = make("mark", { className: `entity entity-${label}`, tabIndex: 0, role: "button",
+  const mark = coloured(make("mark", { className: "entity", tabIndex: 0, role: "button",
       "aria-describedby": "best", "data-p": percent(probability) },
-    `${text}\u00a0`, make("span", { textContent: label }));
+    `${text}\u00a0`, make("span", { textContent: label })), label);
   if (probability < UNSURE) mark.classList.add("unsure");
   return tells(mark, text, [label], [probability]);
 }

@@ -8,6 +8,7 @@ const EXAMPLES = {
   en: ["Ada Lovelace met Charles Babbage in London in 1833.", "She didn't build his engine, but wrote its first program."],
   fr: ["Marie Curie est née à Varsovie en 1867.", "Elle a découvert le radium à Paris."],
 };
+const TOUCH = matchMedia("(hover: none) and (pointer: coarse)").matches; // Enter makes lines there
 let models = [], shown = null; // the last answer, with what was typed for it
 
 const model = () => models.find((m) => m.name === $("model").value);
@@ -81,9 +82,9 @@ function showModel() {
   $("about").textContent = whole ? `${name}, a pipeline: ${architecture}`
     : `${name}, ${architecture}: a ${kind} with ${labels} ${command === "parse" ? "relations" : "tags"}`;
   $("given").textContent = whole ? "Text" : "Sentence";
-  $("text").placeholder = whole ? "Type a text and press Enter" : "Type a sentence and press Enter";
-  $("keys").textContent = whole ? "Shift+Enter begins another line."
-    : "One on each line: Shift+Enter begins another.";
+  $("text").placeholder = whole ? "Type a text" : "Type a sentence";
+  const keys = TOUCH ? "" : "Enter starts, Shift+Enter begins another line.";
+  $("keys").textContent = whole ? keys : `A sentence a line. ${keys}`;
   $("split").parentElement.hidden = whole;
   $("example").hidden = columns.length > 0; // whose values nobody types
   $("columns").replaceChildren(...columns.map(column));
@@ -132,8 +133,9 @@ function show(chosen, text, answer, passed) {
   $("result").replaceChildren(...(tags ? sentences.map(tagged) : annotated(sentences, chosen.language)));
   const count = chosen.kind === "pipeline" ? counted(sentences.length, "sentence")
     : counted(sentences.reduce((sum, { tokens }) => sum + tokens.length, 0), "token");
+  const unsure = document.querySelector("#result .unsure") ? "; below 70% sure: dashed or red" : "";
   $("status").textContent = `${count} in ${answer.milliseconds.toFixed(1)} ms, ` +
-    `${passed.toFixed(0)} ms with the network`;
+    `${passed.toFixed(0)} ms with the network${unsure}`;
   shown = { chosen, text, answer };
   $("tools").hidden = false;
   $("conllu").hidden = tags; // CoNLL-U has no place for probabilities
@@ -188,7 +190,7 @@ function readAddress() {
 
 $("form").addEventListener("submit", (event) => { event.preventDefault(); attempt(run); });
 $("text").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+  if (event.key === "Enter" && !TOUCH && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
     attempt(run);
   }
