@@ -174,7 +174,7 @@ def test_a_tree(page, direct, tmp_path):
     page.one(".fields summary").click()
     page.wait(lambda: page.all("td"))
     heads = [f"{h} {'root' if h < 1 else words[h - 1]}" for h in tree["heads"]]
-    assert page.texts("td:nth-child(3)") == tree["upos"]
+    assert page.texts("td:nth-child(4)") == tree["upos"]
     assert page.texts("td:nth-child(4)") == heads
     assert page.texts("td:last-child") == tree["deprels"]
     assert "barks: " in page.one(".tree svg").get_attribute("aria-label")
@@ -244,9 +244,9 @@ def test_a_text_is_annotated(annotator, whole, tmp_path):
     for summary in annotator.all(".fields summary"):
         summary.click()
     annotator.wait(lambda: len(annotator.all("table")) == len(answer))
-    titles = ["ID", "FORM", "LEMMA", "POS", "XPOS", "HEAD", "DEPREL", "Entity"]
+    titles = ["ID", "FORM", "Entity", "LEMMA", "POS", "XPOS", "HEAD", "DEPREL"]
     assert annotator.texts("th") == titles * len(answer)
-    assert annotator.texts("td:nth-child(3)") == [word["lemma"] for word in words]
+    assert annotator.texts("td:nth-child(4)") == [word["lemma"] for word in words]
     spans = [span for s in answer for span in s["spans"]]
     assert spans and annotator.texts("mark span") == [span["label"] for span in spans]
     marked = [f"{span['text']}\u00a0{span['label']}" for span in spans]
