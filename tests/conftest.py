@@ -92,6 +92,13 @@ def exported(model, folder):
     return keras_tagging.load(folder / "model.onnx")
 
 
+def check_close(found, expected, **tolerance):
+    """Arrays one after the other, as many here as there; equal without a tolerance."""
+    check = np.testing.assert_allclose if tolerance else np.testing.assert_array_equal
+    for one, other in zip(found, expected, strict=True):
+        check(one, other, **tolerance)
+
+
 def spoil(model):
     """Makes a model give its rarest tag to every token."""
     bias = 1e4 * np.eye(len(model.tags), dtype="float32")[-1]

@@ -29,6 +29,7 @@ from cells.cases import (
     state_sizes,
     width,
 )
+from conftest import check_close
 from keras import ops
 
 from keras_tagging.cells import ElmanCell, FeedForwardCell
@@ -80,8 +81,7 @@ def check_step(name, found, weights, tolerance=1e-5, **settings):
     inputs, states = STEP_INPUTS[:, : width(cell)], random_states(cell)
     expected = expected_step(case, inputs, states, weights, **settings)
     assert len(found) == len(expected) == len(states)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+    check_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
 def step_of(cell):
@@ -212,8 +212,7 @@ def test_stock_layers_with_the_cell_agree_with_projected(name, projected, stock)
     np.testing.assert_allclose(found, outputs[..., :UNITS], **CLOSE)
     stock_states = stock_states[: len(states)]  # then those of the backward layer
     assert len(states) == len(stock_states) > 0
-    for found_state, stock_state in zip(states, stock_states, strict=True):
-        np.testing.assert_allclose(found_state, stock_state, **CLOSE)
+    check_close(states, stock_states, **CLOSE)
 
 
 @slow_on_jax

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 from cells.cases import named_weights
+from conftest import check_close
 from models.parsers import DEV, LEARNING, TRAIN, build, gold, random_parser
 
 import keras_tagging
@@ -52,8 +53,7 @@ def test_what_is_copied(ffn, name, gates, adapted):
 
     found, expected = copied(parser), copied(ffn)
     assert len(found) == len(expected) == 5  # words, tags, and those of the scorer
-    for one, other in zip(found.values(), expected.values(), strict=True):
-        np.testing.assert_array_equal(one, other)
+    check_close(found.values(), expected.values())
 
     source = named_weights(ffn.scorer.cell)
     before, after = (named_weights(each.scorer.cell) for each in (untouched, parser))
@@ -132,9 +132,7 @@ def test_an_encoder_is_copied_and_keeps_its_own_dropout():
 
     before = states(parser)
     parser.bootstrap(ffn)
-    pairs = arrays(parser.network.weights), arrays(ffn.network.weights)
-    for one, other in zip(*pairs, strict=True):
-        np.testing.assert_array_equal(one, other)
+    check_close(arrays(parser.network.weights), arrays(ffn.network.weights))
     assert any("encoder" in weight.path for weight in parser.network.weights)
     np.testing.assert_array_equal(states(parser), before)
     assert (np.array(states(ffn)) != before).any()

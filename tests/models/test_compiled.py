@@ -6,7 +6,7 @@ JAX compiles in all its tests.
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences
+from conftest import TINY, WORDS_ONLY, check_close, random_sentences
 from models import biaffine
 from models.parsers import PLAIN, TRAIN
 from models.parsers import TINY as PARSER
@@ -84,5 +84,4 @@ def test_a_step_and_predictions_are_the_same(name):
         found.append([loss, *predicted, *model.get_weights()])
         changes = zip(model.get_weights(), before, strict=True)
         assert max(np.abs(new - old).max() for new, old in changes) > 1e-3
-    for compiled, plain in zip(*found, strict=True):
-        np.testing.assert_allclose(compiled, plain, rtol=1e-5, atol=1e-5)
+    check_close(*found, rtol=1e-5, atol=1e-5)

@@ -6,7 +6,7 @@ Dinarelli & Tellier (2016), sections 2.2 to 2.5.
 import keras
 import numpy as np
 import pytest
-from conftest import WORDS_ONLY, computing_once, random_sentences, reloaded
+from conftest import WORDS_ONLY, check_close, computing_once, random_sentences, reloaded
 from models.served import check_served
 from reference import context_window, label_rnn
 from scipy.special import log_softmax, softmax
@@ -109,14 +109,12 @@ def test_the_whole_road(name, options, tmp_path):
     again = reloaded(model, tmp_path)
     with computing_once(again):
         assert again.tag(sentences) == tags
-        for one, other in zip(again.predict(sentences), rows, strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-6)
+        check_close(again.predict(sentences), rows, atol=1e-6)
         if name == "shortcut-bilstm":  # a graph is built of the others
             check_served(again, tmp_path / "served", sentences)
             return
     again.run_eagerly = False
-    for one, other in zip(again.predict(sentences), rows, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
+    check_close(again.predict(sentences), rows, atol=1e-5)
 
 
 # The number of parameters: section 2.5

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, check_close, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
@@ -159,10 +159,7 @@ def test_the_words_of_a_single_part_are_looked_up_beside_its_file(models, tmp_pa
     pipeline.export(tmp_path, format="onnx")
     file = runtime.load(tmp_path).tagger
     assert "tokens" not in {value.name for value in file.session.get_inputs()}
-    for rows, others in zip(
-        file.predict(TEXT), models["names"].predict(TEXT), strict=True
-    ):
-        np.testing.assert_allclose(rows, others, atol=1e-5)
+    check_close(file.predict(TEXT), models["names"].predict(TEXT), atol=1e-5)
 
 
 def index_of(words):

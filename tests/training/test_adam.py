@@ -4,12 +4,14 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from conftest import check_close
 
 from keras_tagging.training.adam import Adam
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("the class of Keras alone", allow_module_level=True)
 
+CLOSE = {"rtol": 2e-6, "atol": 5e-6}
 RANDOM = np.random.default_rng(0)
 STARTS = [RANDOM.normal(size=shape).astype("f") for shape in ((7, 3), (3, 4), (4,))]
 
@@ -44,15 +46,11 @@ def trained(optimizer, dtype="float32", dense=False, steps=4):
 )
 def test_its_updates_are_those_of_keras(options):
     theirs = trained(keras.optimizers.Adam(0.05, **options))
-    for ours, expected in zip(trained(Adam(0.05, **options)), theirs, strict=True):
-        np.testing.assert_allclose(ours, expected, rtol=2e-6, atol=5e-6)
+    check_close(trained(Adam(0.05, **options)), theirs, **CLOSE)
 
 
 def test_without_a_limit_a_row_that_comes_twice_has_one_gradient():
     """Keras adds up the squares of its gradients, on TensorFlow."""
     options = {"weight_decay": 0.1}
     theirs = trained(keras.optimizers.Adam(0.05, **options), "float64", dense=True)
-    for ours, expected in zip(
-        trained(Adam(0.05, **options), "float64"), theirs, strict=True
-    ):
-        np.testing.assert_allclose(ours, expected, rtol=2e-6, atol=5e-6)
+    check_close(trained(Adam(0.05, **options), "float64"), theirs, **CLOSE)

@@ -1,11 +1,11 @@
 """Averages of the weights: what they are, and where they are used."""
 
-from functools import cache
+from functools import cache, partial
 
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, spoil
+from conftest import TINY, WORDS_ONLY, check_close, random_sentences, spoil
 from models.parsers import equal, weights
 
 import keras_tagging
@@ -15,14 +15,9 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 # short ones, of which an epoch has two batches
 TRAIN, DEV = random_sentences(9, 1, longest=3), random_sentences(9, 2, longest=3)
 MOMENTUM = 0.9
-SETTINGS = {
-    **TINY,
-    **WORDS_ONLY,
-    "weight_average": MOMENTUM,
-    "token_budget": 9,
-    "learning_rate": 0.05,
-    "decay": None,
-}
+assert_close = partial(check_close, rtol=1e-4, atol=1e-5)
+SETTINGS = TINY | WORDS_ONLY | {"weight_average": MOMENTUM, "token_budget": 9}
+SETTINGS |= {"learning_rate": 0.05, "decay": None}
 
 
 class Spy(keras.callbacks.Callback):
@@ -57,11 +52,6 @@ def averages(batches, steps):
         pairs = zip(found[-1], batch, strict=True)
         found.append([momentum * a + (1 - momentum) * w for a, w in pairs])
     return found
-
-
-def assert_close(one, other):
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
 @cache
