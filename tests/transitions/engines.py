@@ -1,14 +1,19 @@
-"""One search by NumPy, and a graph of it by ONNX Runtime."""
+"""One search by NumPy, by Keras, and a graph of it by ONNX Runtime."""
 
+import keras
 import numpy as np
 import onnxruntime
 from cells.cases import named_weights
+from keras import ops
 from onnx import helper
 
+from keras_tagging.layers.transition_scorer import KerasEngine
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
+from keras_tagging.onnx.graphs import OnnxEngine
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.tracing import Tracer
+from keras_tagging.transitions import NumPy
 
 
 def numpy_score(scorer, tokens, beam):
@@ -52,3 +57,26 @@ def by_onnx(function, arrays, ranks=(2, 2)):
         model.SerializeToString(), None, ["CPUExecutionProvider"]
     )
     return session.run(None, arrays)
+
+
+def with_numpy(find, *arrays):
+    """What a function of an engine and arrays gives, as the next two do."""
+    return find(NumPy(), *arrays)
+
+
+def with_keras(find, *arrays):
+    return ops.convert_to_numpy(
+        find(KerasEngine(), *map(ops.convert_to_tensor, arrays))
+    )
+
+
+def in_graph(find, *arrays):
+    def found(tracer, *given):
+        return [tracer.xp.cast(find(OnnxEngine(tracer), *given), "int32")]
+
+    return by_onnx(found, {f"x{i}": x for i, x in enumerate(arrays)}, (2,))[0]
+
+
+ENGINES = [with_numpy, with_keras]
+if keras.backend.backend() == "tensorflow":  # which alone exports
+    ENGINES.append(in_graph)

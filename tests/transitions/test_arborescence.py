@@ -2,16 +2,12 @@
 
 from functools import cache
 
-import keras
 import numpy as np
 import pytest
-from keras import ops
 from transitions.crossing import random_tree
-from transitions.engines import by_onnx
+from transitions.engines import ENGINES
 
 from keras_tagging.data.trees import check_tree, find_cycle
-from keras_tagging.layers.transition_scorer import KerasEngine
-from keras_tagging.onnx.graphs import OnnxEngine
 from keras_tagging.transitions.arborescence import LONG, best_heads
 from keras_tagging.transitions.search import NumPy
 
@@ -154,23 +150,6 @@ def test_what_is_no_arc_and_who_else_is_in_the_batch_do_not_matter():
 # Engines
 
 
-def by_keras(scores, lengths):
-    given = map(ops.convert_to_tensor, (scores, lengths))
-    return ops.convert_to_numpy(best_heads(KerasEngine(), *given))
-
-
-def by_graph(scores, lengths):
-    def heads(tracer, x, n):
-        return [tracer.xp.cast(best_heads(OnnxEngine(tracer), x, n), "int32")]
-
-    return by_onnx(heads, {"scores": scores, "lengths": lengths}, (2,))[0]
-
-
-ENGINES = [by_keras]
-if keras.backend.backend() == "tensorflow":  # which alone exports
-    ENGINES.append(by_graph)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("width", [0, 1, 8])
 def test_engines_give_the_same_tree(engine, width):
@@ -181,7 +160,7 @@ def test_engines_give_the_same_tree(engine, width):
     scores = np.concatenate(made).astype("float32")
     lengths = rng.integers(0, width + 1, len(scores)).astype("int32")
     found = searched(scores, lengths)
-    np.testing.assert_array_equal(engine(scores, lengths), found)
+    np.testing.assert_array_equal(engine(best_heads, scores, lengths), found)
     for heads, n in zip(found, lengths, strict=True):
         check_tree(heads[:n])
 
@@ -201,4 +180,4 @@ def test_a_long_sentence_has_a_tree_soon(kind):
     if kind == "random":
         assert (heads == scores[0].argmax(-1)).mean() > 0.9
     for engine in ENGINES:
-        assert (engine(scores, lengths)[0] == heads).all()
+        assert (engine(best_heads, scores, lengths)[0] == heads).all()
