@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import keras
 import numpy as np
+import pytest
 from keras import ops
 from reference import (
     coupled_lstm,
@@ -168,6 +169,18 @@ def op_by_op():
     import jax
 
     return jax.disable_jit()
+
+
+def op_by_op_but(*words):
+    """A fixture: so do all tests of a module but those with such a word in the name."""
+
+    @pytest.fixture(autouse=True)
+    def loops(request):
+        other = {*words} & set(request.node.name.split("_"))
+        with nullcontext() if other else op_by_op():
+            yield
+
+    return loops
 
 
 def randomize(layer, seed=0, scale=1.0):

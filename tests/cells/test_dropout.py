@@ -7,6 +7,7 @@ cell without dropout, with rows scaled by the mask of one sentence, is the refer
 import keras
 import numpy as np
 import pytest
+from cells import cases
 from cells.cases import CASES, FEATURES, UNITS, make, op_by_op, random_inputs, width
 from keras import ops
 
@@ -32,12 +33,9 @@ EVERY = pytest.mark.parametrize("name", CELLS)
 ON_EVERY_BACKEND = {"outputs-joint", "gru"}
 
 
-def build(cell, seed=0):
-    """The cell with small random weights, equal ones for equal seeds."""
-    cell.build((None, width(cell)))
-    rng = np.random.default_rng(seed)
-    cell.set_weights([rng.normal(scale=0.5, size=w.shape) for w in cell.weights])
-    return cell
+def build(cell):
+    """The cell with small random weights, always the same."""
+    return cases.randomize(cases.build(cell), scale=0.5)
 
 
 def random_masks(cell, seed=5):

@@ -33,9 +33,9 @@ def random_emissions(seed=1, shape=SHAPE, scale=2):
     return np.random.default_rng(seed).normal(0, scale, shape).astype("float32")
 
 
-def random_tags(seed=2, lowest=-1):
+def random_tags(seed=2, lowest=-1, shape=MASK.shape):
     rng = np.random.default_rng(seed)
-    return rng.integers(lowest, NUM_TAGS, MASK.shape).astype("int32")
+    return rng.integers(lowest, NUM_TAGS, shape).astype("int32")
 
 
 # Values

@@ -26,13 +26,11 @@ random_crf = partial(test_crf.random_crf, return_dict=False)
 
 
 def random_emissions(seed=1, size=NUM_TAGS):
-    shape = (*MASK.shape, size)
-    return np.random.default_rng(seed).normal(0, 2, shape).astype("float32")
+    return test_crf.random_emissions(seed, (*MASK.shape, size))
 
 
 def random_tags(seed=2, lowest=0):
-    rng = np.random.default_rng(seed)
-    return rng.integers(lowest, NUM_TAGS, MASK.shape).astype("int32")
+    return test_crf.random_tags(seed, lowest, MASK.shape)
 
 
 def likelihoods(layer, emissions, tags, mask=MASK):

@@ -16,7 +16,7 @@ from cells.cases import (
     ZEROS,
     as_model,
     make,
-    op_by_op,
+    op_by_op_but,
     random_inputs,
     random_sentences,
     randomize,
@@ -44,14 +44,7 @@ STACKED = [
 ]
 FUNCTIONS = {"tanh": np.tanh, "linear": lambda a: a}
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
-
-
-@pytest.fixture(autouse=True)
-def loops_op_by_op(request):
-    """Except in tests of compiled loops, and of gradients: those are slower so."""
-    compiled = {"compiled", "gradients"} & set(request.node.name.split("_"))
-    with nullcontext() if compiled else op_by_op():
-        yield
+loops = op_by_op_but("compiled", "gradients")  # gradients are slower so
 
 
 def make_stack(name, features=FEATURES, **kwargs):

@@ -1,11 +1,9 @@
 """The scores of moves against NumPy, and what is dropped in training."""
 
-from contextlib import nullcontext
-
 import keras
 import numpy as np
 import pytest
-from cells.cases import named_weights, op_by_op, randomize
+from cells.cases import named_weights, op_by_op_but, randomize
 from keras import ops
 from keras.ops import convert_to_numpy as array
 from layers.gradients import gradients
@@ -32,14 +30,8 @@ DROPPED = pytest.mark.parametrize("dropped", ["configurations", "tokens"])
 LENGTHS = [5, 1, 3, 4]
 TIME = 2 * max(LENGTHS)
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
-
-
-@pytest.fixture(autouse=True)
-def loops_op_by_op(request):
-    """Except in models of Keras, which look ahead with shapes that are not known."""
-    models = {"compiled", "file"} & set(request.node.name.split("_"))
-    with nullcontext() if models else op_by_op():
-        yield
+# Keras' models look ahead with shapes that are not known.
+loops = op_by_op_but("compiled", "file")
 
 
 def random_trees(seed=3):

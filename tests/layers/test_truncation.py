@@ -1,35 +1,23 @@
 """Truncated backpropagation against its definition, unrolled step by step in NumPy."""
 
-from contextlib import nullcontext
-
 import keras
 import numpy as np
 import pytest
-from cells.cases import named_weights, op_by_op, random_inputs, randomize
+from cells.cases import named_weights, op_by_op_but, random_inputs, randomize
 from keras import ops
+from layers import scorers
 from layers.gradients import gradients
 from reference import parser as reference
 
-from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell, SkipLSTMCell
+from keras_tagging.cells import ElmanCell, FeedForwardCell
 from keras_tagging.layers.transition_scorer import run_truncated
 
 BATCH, TIME, FEATURES, UNITS = 2, 7, 2, 3
-# a cell, and its gates in the order of its kernel; s is the paper's j
-CELLS = {
-    "elman": (ElmanCell, {}, "h"),
-    "lstm": (SkipLSTMCell, {"skip": None, "gate": None}, "ifoj"),
-    "gru": (GRUCell, {"update": "keep"}, "zrh"),
-}
+CELLS = {name: scorers.CELLS[name] for name in ("elman", "lstm", "gru")}
 EVERY = pytest.mark.parametrize("name", CELLS)
 TRUNCATIONS = pytest.mark.parametrize("truncation", ["sliding", "chunked"])
 ERRORS = random_inputs(BATCH, TIME, UNITS, seed=3)
-
-
-@pytest.fixture(autouse=True)
-def loops_op_by_op(request):
-    """Except where they are compiled."""
-    with nullcontext() if "compiled" in request.node.name else op_by_op():
-        yield
+loops = op_by_op_but("compiled")
 
 
 def random_cell(name):
