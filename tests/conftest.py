@@ -51,6 +51,8 @@ TAGS = {
 TINY = {"units": 5, "num_layers": 1, "word_dim": 4, "affix_dim": 3, "seed": 1}
 # Of its ten tables of embeddings the first alone: half as much to trace and to train.
 WORDS_ONLY = {"suffixes": (), "prefixes": (), "shapes": False, "capitals": False}
+# Training then draws no random numbers.
+DRY = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 
 
 def random_sentences(count, seed, longest=7):
@@ -76,6 +78,13 @@ def randomize(model, seed=0):
         [rng.normal(0, 0.7, w.shape) for w in model.network.get_weights()]
     )
     return model
+
+
+def random_tagger(sentences, seed=0, name="bigru", /, **options):
+    """A tiny tagger with random weights, which knows the words of the sentences."""
+    model = keras_tagging.build(name, **TINY | WORDS_ONLY | options)
+    model.adapt(sentences)
+    return randomize(model, seed)
 
 
 def reloaded(model, folder):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import random_sentences, random_tagger
 from derivations import GOLD
 from derivations import SETTINGS as CCG
 from models import parsers
@@ -48,16 +48,12 @@ def sentences():
 
 @pytest.fixture(scope="module")
 def other(train_sentences):
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
-    model.adapt(train_sentences)
-    return randomize(model, 9)
+    return random_tagger(train_sentences, 9)
 
 
 @pytest.fixture(scope="module")
 def chunker():
-    model = keras_tagging.build("bigru", constrained=False, **TINY | WORDS_ONLY)
-    model.adapt(chunked(20, 1))
-    return randomize(model, 3)
+    return random_tagger(chunked(20, 1), 3, constrained=False)
 
 
 def chunked(count, seed):

@@ -5,22 +5,19 @@ import math
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import DRY, TINY, WORDS_ONLY, random_sentences, random_tagger
 from reference import crf as reference
 
 import keras_tagging
 from keras_tagging import Sentence
 
-SMALLER = TINY | WORDS_ONLY
 SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebra"]]
 
 
 @pytest.fixture(scope="module")
 def model(train_sentences):
     """Random weights: to be read, not changed."""
-    model = keras_tagging.build("bilstm-crf", **SMALLER)
-    model.adapt(train_sentences)
-    return randomize(model, 2)
+    return random_tagger(train_sentences, 2, "bilstm-crf")
 
 
 def field(model, words):
@@ -101,7 +98,7 @@ def test_it_learns_what_only_transitions_can_tell():
 
     Of a softmax the loss is log 2 a token at the least, of a CRF log 2 a sentence.
     """
-    options = SMALLER | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+    options = TINY | WORDS_ONLY | DRY
     options |= {"learning_rate": 0.3, "epochs": 18, "decay": None}
     model, tags = keras_tagging.build("bilstm-crf", **options), ["A", "B"] * 3
     sentences = [Sentence(["w"] * 6, tags), Sentence(["w"] * 6, tags[::-1])]
@@ -118,11 +115,9 @@ def test_it_learns_what_only_transitions_can_tell():
 
 def test_the_metrics_of_training_are_those_of_evaluate(train_sentences):
     """One batch, no dropout: what the epoch logs is what the start evaluates to."""
-    options = SMALLER | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
-    model = keras_tagging.build("bigru", decoder="crf", **options, token_budget=9999)
-    model.adapt(train_sentences)
+    options = {"decoder": "crf", "token_budget": 9999, **DRY}
+    model = random_tagger(train_sentences, 5, **options)
     model.run_eagerly = True
-    randomize(model, 5)
     start = model.evaluate(train_sentences, return_dict=True)
     rows = model.predict(train_sentences)
     right = [

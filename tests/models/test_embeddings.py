@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, reloaded
+from conftest import DRY, TINY, WORDS_ONLY, computing_once, random_sentences, reloaded
 from gensim.models import KeyedVectors
 from keras import ops
 from models.parsers import PLAIN, TRAIN
@@ -23,7 +23,6 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 
 TAGGED = random_sentences(12, 1, longest=3)
 SHORT = [sentence for sentence in TRAIN if len(sentence) < 4]  # for few steps
-RATES = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 
 
 def vectors_of(words, dim=6, seed=3):
@@ -40,7 +39,7 @@ def build(name, **options):
         sizes = SMALL | PLAIN
     else:
         known = keras_tagging.build(name).settings
-        sizes = TINY | RATES | WORDS_ONLY
+        sizes = TINY | DRY | WORDS_ONLY
         sizes = {key: value for key, value in sizes.items() if key in known}
         sizes["seed"] = 1
     if "embeddings" in options:

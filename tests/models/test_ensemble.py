@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from conftest import TINY, random_sentences, random_tagger
 from models.columns import columned
 from models.parsers import random_parser
 
@@ -20,9 +20,7 @@ MORE = [*SENTENCES, Sentence(["Dog"] * 9, ["R"] * 9, {"pos": ["x"] * 9})]
 
 
 def tagger(name="bigru", sentences=SENTENCES, seed=1, **options):
-    model = keras_tagging.build(name, **{**TINY, **WORDS_ONLY, **options})
-    model.adapt(sentences)
-    return randomize(model, seed)
+    return random_tagger(sentences, seed, name, **options)
 
 
 @pytest.fixture(scope="module")

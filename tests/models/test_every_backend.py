@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
+from conftest import DRY, TINY, WORDS_ONLY, random_sentences, randomize, reloaded
 from models.columns import columned
 from models.parsers import DEMO, LEARNING, fitted
 from models.parsers import TINY as SMALL
@@ -14,7 +14,6 @@ from keras_tagging.models.distillation import fingerprint_of
 from keras_tagging.vectors import WordVectors
 
 SMALLER = TINY | WORDS_ONLY
-DRY = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 TREES = DEMO.train[:40]
 # TensorFlow does so in the tests of taggers, of parsers, of characters and of training.
 ELSEWHERE = pytest.mark.slow("tensorflow")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, exported, randomize, reloaded
+from conftest import TINY, WORDS_ONLY, exported, random_tagger, reloaded
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -24,7 +24,7 @@ LEMMAS = {
     "a": "a",
 }
 NAMES = ("upos", "lemma")
-SMALLER = TINY | WORDS_ONLY
+OPTIONS = TINY | WORDS_ONLY | {"units": 12}
 
 
 def sentence(*words, lemmas=None):
@@ -48,9 +48,7 @@ GOLD = [
 @pytest.fixture(scope="module")
 def model():
     # without rules, the lemma is that of the best script
-    model = keras_tagging.build("bigru", **SMALLER, tags=NAMES, consistent=False)
-    model.adapt(TRAIN)
-    return randomize(model, 3)
+    return random_tagger(TRAIN, 3, tags=NAMES, consistent=False)
 
 
 def test_it_learns_scripts_and_gives_lemmas(model):
@@ -117,7 +115,7 @@ def test_unknown_scripts_are_counted(model):
 
 def test_it_learns_them(tmp_path):
     model = keras_tagging.build(
-        "bigru", **SMALLER | {"units": 12}, tags="lemma", learning_rate=0.1, decay=None
+        "bigru", **OPTIONS, tags="lemma", learning_rate=0.1, decay=None
     )
     model.fit(TRAIN * 2, epochs=6, verbose=0)
     model.run_eagerly = True

@@ -1,10 +1,9 @@
 """Labels that agree and lemmas that are words, by every road to a tagger's answers."""
 
 import pytest
-from conftest import TINY, WORDS_ONLY, exported, random_sentences, randomize, reloaded
+from conftest import exported, random_sentences, random_tagger, reloaded
 from models.columns import NAMES, columned
 
-import keras_tagging
 from keras_tagging import Sentence
 
 COLUMNS = (NAMES[0], NAMES[1], "lemma")
@@ -27,12 +26,11 @@ GIVEN = [s.tokens for s in random_sentences(20, 2)] + [["12,000", "Zebras"], []]
 
 @pytest.fixture(scope="module")
 def model():
-    built = keras_tagging.build("bigru", **TINY, **WORDS_ONLY, tags=COLUMNS)
-    built.adapt(TRAIN)
+    built = random_tagger(TRAIN, tags=COLUMNS)  # whose labels mostly do not agree
     rows = [zip(s.columns["pos"], s.columns["lemma"], strict=True) for s in TRAIN]
     built.learn_rules(TRAIN, [(x, label, x) for row in rows for label, x in row])
     assert built.rules.lemmas.listed
-    return randomize(built)  # so that its labels mostly contradict each other
+    return built
 
 
 def seen(sentences):

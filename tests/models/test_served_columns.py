@@ -7,11 +7,10 @@ import numpy as np
 import onnx
 import pytest
 import tensorflow as tf
-from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, randomize
+from conftest import computing_once, random_sentences, random_tagger
 from models.columns import NAMES, columned
 from onnx_files.odd import request
 
-import keras_tagging
 from keras_tagging import Sentence, runtime
 
 GIVEN = [
@@ -24,10 +23,9 @@ GIVEN = [
 def built(decoder):
     """Random weights; the chunks of a softmax or CRF are to be consistent."""
     options = {"tags": NAMES, "decoder": decoder, "consistent": False}
-    model = keras_tagging.build("bigru", **options, **TINY | WORDS_ONLY)
-    model.adapt(columned(random_sentences(30, 1)))
+    model = random_tagger(columned(random_sentences(30, 1)), **options)
     model.run_eagerly = True
-    return randomize(model)
+    return model
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
+from conftest import TINY, WORDS_ONLY, random_sentences, random_tagger, reloaded
 from models.parsers import TRAIN, random_parser
 
 import keras_tagging
@@ -19,10 +19,9 @@ GIVEN = WordVectors(
 
 @pytest.fixture(scope="module", params=["embeddings", "vectors"])
 def model(request):
-    found = keras_tagging.build("bigru", **TINY | WORDS_ONLY | {request.param: GIVEN})
-    found.adapt(TAGGED)
+    found = random_tagger(TAGGED, **{request.param: GIVEN})
     found.run_eagerly = True
-    return randomize(found)
+    return found
 
 
 @pytest.fixture(scope="module")

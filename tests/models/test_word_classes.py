@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, random_sentences, randomize, reloaded
+from conftest import TINY, WORDS_ONLY, random_sentences, random_tagger, reloaded
 from models.parsers import PLAIN, TRAIN
 from models.parsers import TINY as SMALL
 
@@ -17,10 +17,9 @@ OPTIONS = TINY | WORDS_ONLY | {"word_classes": CLASSES, "class_prefixes": (2,)}
 
 @pytest.fixture(scope="module")
 def model():
-    found = keras_tagging.build("bigru", **OPTIONS)
-    found.adapt(TAGGED)
+    found = random_tagger(TAGGED, **OPTIONS)
     found.run_eagerly = True
-    return randomize(found)
+    return found
 
 
 def probabilities(model, *words):
@@ -30,9 +29,7 @@ def probabilities(model, *words):
 def test_words_that_training_lacks_have_the_class_of_the_file(model):
     # one word for the network: neither is in training, and their class is one
     other = {**CLASSES, "gnu": "0101"}
-    again = keras_tagging.build("bigru", **OPTIONS | {"word_classes": other})
-    again.adapt(TAGGED)
-    randomize(again)
+    again = random_tagger(TAGGED, **OPTIONS | {"word_classes": other})
     again.run_eagerly = True
     zebra, gnu, unicorn, none = (
         probabilities(again, w) for w in ("zebra", "gnu", "unicorn", "yeti")

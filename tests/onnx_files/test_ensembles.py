@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, exported, random_sentences, randomize
+from conftest import exported, random_sentences, random_tagger
 
-import keras_tagging
 from keras_tagging import Ensemble, Sentence
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -13,12 +12,11 @@ SENTENCES = [*random_sentences(9, 1), Sentence([], [], {"pos": []})]
 
 
 def test_taggers(tmp_path):
-    tiny, members = {**TINY, **WORDS_ONLY}, []
+    members = []
     more = [*SENTENCES, Sentence(["Dog"] * 9, ["R"] * 9, {"pos": ["x"] * 9})]
     for seed, name in enumerate(("bigru", "bilstm-crf")):
-        model = keras_tagging.build(name, **tiny | {"units": 4 + seed})
-        model.adapt([SENTENCES, more][seed])  # labels in another order
-        members.append(randomize(model, seed))
+        some = [SENTENCES, more][seed]  # labels in another order
+        members.append(random_tagger(some, seed, name, units=4 + seed))
     assert members[0].tags != members[1].tags
     ensemble = Ensemble(members)
     found = exported(ensemble, tmp_path)

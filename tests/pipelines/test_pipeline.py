@@ -10,7 +10,7 @@ from operator import getitem
 
 import pandas as pd
 import pytest
-from conftest import TINY, WORDS_ONLY, randomize
+from conftest import TINY, WORDS_ONLY, random_tagger
 from models.columns import columned
 from models.parsers import TRAIN as TREES
 from models.parsers import build, random_parser
@@ -59,15 +59,12 @@ class Segmenter:
 
 @pytest.fixture(scope="module")
 def tagger():
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY, tags=NAMES)
-    model.adapt(
-        [
-            Sentence(s.tokens, None, {"pos": s.columns["pos"], "lemma": lemmas})
-            for s in TREES
-            if (lemmas := [w[:-1].lower() or w for w in s.tokens])
-        ]
-    )
-    return randomize(model)
+    sentences = [
+        Sentence(s.tokens, None, {"pos": s.columns["pos"], "lemma": lemmas})
+        for s in TREES
+        if (lemmas := [w[:-1].lower() or w for w in s.tokens])
+    ]
+    return random_tagger(sentences, tags=NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +74,7 @@ def parser():
 
 @pytest.fixture(scope="module")
 def chunker(train_sentences):
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY, tags=("upos", "feats"))
-    model.adapt(columned(train_sentences))
-    return randomize(model)
+    return random_tagger(columned(train_sentences), tags=("upos", "feats"))
 
 
 @pytest.fixture(scope="module")
@@ -196,16 +191,13 @@ def test_tags_without_a_column(train_sentences, tmp_path):
 @pytest.fixture(scope="module")
 def entities():
     """A tagger of entities that reads what another tagger gives."""
-    model = keras_tagging.build(
-        "bigru", **TINY | WORDS_ONLY, tags="ner", columns=("pos",)
-    )
     labels = ["B-PER", "I-PER", "O", "B-LOC"]
     rows = ([labels[i % 4] for i in range(len(s))] for s in TREES)
-    model.adapt(
+    sentences = (
         Sentence(s.tokens, None, {**s.columns, "ner": row})
         for s, row in zip(TREES, rows, strict=True)
     )
-    return randomize(model)
+    return random_tagger(sentences, tags="ner", columns=("pos",))
 
 
 def test_a_further_tagger(pipeline, tagger, parser, entities):

@@ -7,9 +7,8 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY, check_close, random_sentences, randomize
+from conftest import check_close, random_sentences, random_tagger
 
-import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.runtime import words as runtime_words
 from keras_tagging.runtime.folder import content_of, list_of
@@ -37,10 +36,7 @@ def tagger(seed, **options):
     """Random weights."""
     vectors = WordVectors(WORDS, MATRIX)
     given = {"vectors": vectors, "word_classes": CLASSES, "seed": seed}
-    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY | given | options)
-    model.adapt(TRAIN)
-    randomize(model, seed)
-    return model
+    return random_tagger(TRAIN, seed, **given | options)
 
 
 @pytest.fixture(scope="module")

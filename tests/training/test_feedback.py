@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import WORDS_ONLY, random_sentences, reloaded
+from conftest import DRY, WORDS_ONLY, random_sentences, reloaded
 from keras import ops
 
 import keras_tagging
@@ -15,7 +15,6 @@ CONTEXT = 2
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "seed": 3}
 SIZES |= {"label_context": CONTEXT}
 SIZES |= {"layer_dropout": 0.0, "pretrain": None, **WORDS_ONLY}
-STILL = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 DECODER = {"decoder": "i-rnn", "label_units": 4, "label_dim": 3}
 DECODER |= {"units": 4, "num_layers": 1, "word_dim": 4, "label_context": CONTEXT}
 DECODER |= WORDS_ONLY
@@ -35,7 +34,7 @@ def randomize(model):
 
 def adapted(name="i-rnn", **overrides):
     """Random weights, no dropout."""
-    model = build(name, **STILL | overrides)
+    model = build(name, **DRY | overrides)
     model.adapt(SENTENCES)
     model.run_eagerly = True  # nothing is run often enough to be worth compiling
     randomize(model)
