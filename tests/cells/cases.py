@@ -172,7 +172,7 @@ def op_by_op():
 
 
 def op_by_op_but(*words):
-    """A fixture: so do all tests of a module but those with such a word in the name."""
+    """A fixture: in all tests of a module, but those with such a word in the name."""
 
     @pytest.fixture(autouse=True)
     def loops(request):

@@ -43,20 +43,16 @@ def hidden(t, words, past, future, weights, settings):
     c = {name: value for name, value in settings.items() if name.endswith("_context")}
     if settings["label_input"] is None:
         c |= {"label_context": 0, "future_label_context": 0}
+
+    def both_sides(name, kind, nothing):
+        before = range(t - c[f"{kind}_context"], t)
+        after = range(t + 1, t + 1 + c[f"future_{kind}_context"])
+        sides = (past[name], before), (future[name], after)
+        return [around(*side, nothing) for side in sides]
+
     nothing = np.zeros_like(label_vector(-1, weights, settings))
-    before = range(t - c["label_context"], t)
-    after = range(t + 1, t + 1 + c["future_label_context"])
-    labels = [
-        around(past["labels"], before, nothing),
-        around(future["labels"], after, nothing),
-    ]
-    nothing = np.zeros(len(weights["bias"]))
-    before = range(t - c["hidden_context"], t)
-    after = range(t + 1, t + 1 + c["future_hidden_context"])
-    states = [
-        around(past["states"], before, nothing),
-        around(future["states"], after, nothing),
-    ]
+    labels = both_sides("labels", "label", nothing)
+    states = both_sides("states", "hidden", np.zeros(len(weights["bias"])))
     if settings["label_input"] == "embedding":
         below, recurrent = [words[t], *labels], states
     else:

@@ -8,6 +8,7 @@ import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from keras import ops
 from models.columns import columned
+from models.parsers import equal, weights
 from scipy.special import log_softmax, softmax
 from training.test_resume import rewrite
 
@@ -56,10 +57,6 @@ def fitted(sentences=SENTENCES, name="bigru", epochs=2, settings=(), **options):
     model = keras_tagging.build(name, **PLAIN | dict(settings))
     model.fit(sentences, epochs=epochs, verbose=0, **options)
     return model
-
-
-def weights(model):
-    return model.network.get_weights()
 
 
 def close(one, other, tolerance):
@@ -279,7 +276,7 @@ def test_resumed_is_uninterrupted(tmp_path):
     fitted(**settings, epochs=1, resume=tmp_path, **options)
     again = {**options, "soft_targets": SoftTargets.of(Teacher(), SENTENCES, top_k=3)}
     found = fitted(**settings, resume=tmp_path, **again)
-    assert all(map(np.array_equal, weights(found), weights(expected)))
+    assert equal(weights(found), weights(expected))
     other = SoftTargets.of(Teacher(seed=1), SENTENCES, top_k=3)
     for change in ({"temperature": 1.0}, {"soft_targets": other}):
         with pytest.raises(ValueError, match="a run with other soft targets"):
