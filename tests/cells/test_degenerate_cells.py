@@ -284,13 +284,7 @@ def test_coupled_rhn_of_depth_1_equals_a_gru_that_never_resets():
     gru = GRUCell(UNITS, update="new")
     gru.build((None, FEATURES))
     gru.set_weights([blocks[w.name] for w in gru.weights])
-    inputs, states = INPUTS[:, :FEATURES], random_states(cell)
-    np.testing.assert_allclose(
-        after_step(cell, inputs, states),
-        after_step(gru, inputs, states),
-        rtol=1e-5,
-        atol=1e-6,
-    )
+    assert_equal_steps(cell, gru)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from unittest import mock
 
 import pytest
 import tensorflow as tf
+from experiments.reproduction import made_up
 
 from keras_tagging.cli import reproduction
 from keras_tagging.experiments import papers
@@ -49,18 +50,9 @@ def runner(monkeypatch):
 def result(job, columns):
     right = [1, job.seed % 2, 1, 0]
     counts = {"accuracy": [[1] * 4, right], "f1": [[1] * 4, [1] * 4, right]}
-    return {
-        "row": job.row,
-        "seed": job.seed,
-        "settings": {"units": 4},
-        "figures": {column.name: 25.0 * sum(right) for column in columns},
-        "evidence": {column.name: counts[column.figure] for column in columns},
-        "best_epoch": 1,
-        "epochs": 1,
-        "seconds": 2.0,
-        "parameters": 77,
-        "classes": None,
-    }
+    figures = {column.name: 25.0 * sum(right) for column in columns}
+    evidence = {column.name: counts[column.figure] for column in columns}
+    return made_up.result(job.row, job.seed, 0, figures=figures, evidence=evidence)
 
 
 def test_lists(program, silently):

@@ -12,14 +12,8 @@ from keras_tagging.encoding.batching import (
 from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
 LENGTHS = np.array([3, 0, 7, 1, 1, 12, 4, 3, 0, 2, 5, 3, 9, 1])
-SIZES = [
-    {"batch_size": 1},
-    {"batch_size": 3},
-    {"batch_size": 100},
-    {"token_budget": 1},
-    {"token_budget": 10},
-    {"token_budget": 1000},
-]
+SIZES = [{"batch_size": size} for size in (1, 3, 100)]
+SIZES += [{"token_budget": size} for size in (1, 10, 1000)]
 
 
 def encoded(lengths=LENGTHS, seed=0):

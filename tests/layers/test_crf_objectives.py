@@ -70,11 +70,8 @@ def test_a_linear_layer_before_it():
     layer.build(inputs.shape)
     randomize(layer)
     kernel, bias, *weights = layer.get_weights()
-    assert kernel.shape == (4, NUM_TAGS) and [w.name for w in layer.weights][2:] == [
-        "transitions",
-        "start",
-        "end",
-    ]
+    assert kernel.shape == (4, NUM_TAGS)
+    assert [w.name for w in layer.weights[2:]] == ["transitions", "start", "end"]
     field = CRF()
     field.build((None, None, NUM_TAGS))
     field.set_weights(weights)
@@ -226,11 +223,8 @@ def test_keras_file_round_trip(tmp_path):
 @pytest.mark.one_backend
 def test_layers_saved_without_the_keyword_return_a_dict():
     old = {"name": "crf", "initializer": "zeros", "dtype": "float32"}
-    assert set(CRF.from_config(old)(random_emissions())) == {
-        "logits",
-        "tags",
-        "emissions",
-    }
+    outputs = CRF.from_config(old)(random_emissions())
+    assert set(outputs) == {"logits", "tags", "emissions"}
 
 
 def test_mixed_precision():

@@ -111,11 +111,8 @@ def test_columns_are_compared_through_the_alignment():
 
 
 def test_heads_are_compared_through_the_alignment():
-    gold = [
-        sentence(
-            "I can't=ca+n't go", head="4 4 4 0", deprel="nsubj aux advmod:neg root"
-        )
-    ]
+    labels = "nsubj aux advmod:neg root"
+    gold = [sentence("I can't=ca+n't go", head="4 4 4 0", deprel=labels)]
     # other numbers, the same tree
     predicted = [sentence("I can't go", head="3 3 0", deprel="nsubj:x aux root")]
     found = raw_text_scores(gold, predicted)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import check_close
 from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
@@ -64,26 +65,22 @@ def test_usual_multiword_tokens_are_split_whatever_the_network_says(untrained):
 def test_a_resumed_run_ends_alike(treebanks, tmp_path):
     sentences = treebanks["japanese"][:2]
 
-    def model():
-        return keras_tagging.build(
-            "segmenter", **TINY | {"batch_size": 2, "decay": None}
-        )
+    sizes = TINY | {"batch_size": 2, "decay": None}
 
-    whole, begun, gone_on = model(), model(), model()
-    whole.fit(sentences, validation_data=sentences, epochs=2, verbose=0)
-    begun.fit(
-        sentences, validation_data=sentences, epochs=1, verbose=0, resume=tmp_path
-    )
-    history = gone_on.fit(
-        sentences, validation_data=sentences, epochs=2, verbose=0, resume=tmp_path
-    )
+    def fitted(epochs, train=sentences, **options):
+        model = keras_tagging.build("segmenter", **sizes)
+        options |= {"validation_data": sentences, "epochs": epochs, "verbose": 0}
+        return model, model.fit(train, **options)
+
+    whole, _ = fitted(2)
+    fitted(1, resume=tmp_path)
+    gone_on, history = fitted(2, resume=tmp_path)
     assert history.epoch == [0, 1] and "val_f1" in history.history
-    for a, b in zip(whole.get_weights(), gone_on.get_weights(), strict=True):
-        np.testing.assert_array_equal(a, b)
+    check_close(whole.get_weights(), gone_on.get_weights())
     # another text of the same tokens is another run
     other = [replace(s, surface=replace(s.surface, after="\n\n")) for s in sentences]
     with pytest.raises(ValueError, match="training sentences"):
-        model().fit(other, validation_data=sentences, epochs=2, resume=tmp_path)
+        fitted(2, other, resume=tmp_path)
 
 
 def test_the_network_is_told_nothing_of_white_space(segmenter):

@@ -43,11 +43,8 @@ def test_columns_are_the_headings(table):
         ]
         return
     if table.paper == "dinarelli2016":
-        assert [name.split()[-1] for name in names] == [
-            "forward",
-            "backward",
-            "bidirectional",
-        ]
+        directions = [name.split()[-1] for name in names]
+        assert directions == ["forward", "backward", "bidirectional"]
         names = [names[0].rsplit(maxsplit=1)[0]]
     for column, name in zip(table.columns, names, strict=True):
         assert words(column.name) <= words(name)
