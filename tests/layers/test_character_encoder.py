@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import op_by_op, randomize
+from cells.cases import named_weights, op_by_op, randomize
 from keras import ops
 from layers.gradients import gradients
 from reference import characters as reference
@@ -43,13 +43,10 @@ def expected(layer, tokens):
         if layer.kind == "cnn":
             rows.append(reference.convolution(vectors, *layer.filters.get_weights()))
             continue
-        both = []
-        for rnn in layer.directions:
-            weights = rnn.get_weights()
-            if layer.kind != "gru":
-                named = zip(rnn.cell.weights, weights, strict=True)
-                weights = {v.name: w.astype("float64") for v, w in named}
-            both.append(weights)
+        both = [
+            rnn.get_weights() if layer.kind == "gru" else named_weights(rnn.cell)
+            for rnn in layer.directions
+        ]
         rows.append(reference.recurrent(layer.kind, vectors, *both))
     return np.stack(rows)
 

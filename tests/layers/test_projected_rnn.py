@@ -1,7 +1,7 @@
 import keras
 import numpy as np
 import pytest
-from cells.cases import as_model, randomize
+from cells.cases import as_model, random_inputs, randomize
 from keras import ops
 from reference import gru
 
@@ -14,11 +14,7 @@ TIME = 6
 MASK = np.arange(TIME) < LENGTHS[:, None]
 # Not only padding at the end: gaps and a masked start.
 HOLES = np.array([[1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 1]] * 2, dtype=bool)
-
-
-def random_inputs(seed=1):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(len(LENGTHS), TIME, FEATURES)).astype("float32")
+X = random_inputs(*MASK.shape, FEATURES)
 
 
 def twin(layer, **kwargs):
@@ -62,9 +58,8 @@ def test_equals_the_stock_layer(kwargs, mask, compiled):
     layer = ProjectedRNN(GRUCell(UNITS), **kwargs)
     layer.build((None, None, FEATURES))
     randomize(layer)
-    x = random_inputs()
-    found = run(layer, x, mask, compiled)
-    expected = run(twin(layer, **kwargs), x, mask, compiled)
+    found = run(layer, X, mask, compiled)
+    expected = run(twin(layer, **kwargs), X, mask, compiled)
     for found_array, expected_array in zip(found, expected, strict=True):
         np.testing.assert_allclose(found_array, expected_array, atol=1e-5)
 
@@ -73,7 +68,7 @@ def test_equals_the_stock_layer(kwargs, mask, compiled):
 def test_a_mask_cannot_be_read_unrolled_and_backwards():
     layer = ProjectedRNN(GRUCell(3), unroll=True, go_backwards=True)
     with pytest.raises(ValueError, match="unroll and go_backwards"):
-        layer(random_inputs(), mask=MASK)
+        layer(X, mask=MASK)
 
 
 class RecordingCell(GRUCell):
@@ -99,13 +94,12 @@ class RecordingCell(GRUCell):
 @pytest.mark.parametrize("training", [False, True])
 def test_only_the_step_is_inside_the_loop(training):
     layer = ProjectedRNN(RecordingCell(UNITS), unroll=True)
-    x = random_inputs()
-    layer.build(x.shape)
+    layer.build(X.shape)
     layer.cell.calls.clear()
-    layer(x, training=training)
+    layer(X, training=training)
     prologue, steps = layer.cell.calls[:2], layer.cell.calls[2:]
     assert "recurrent_weights" in prologue
-    assert ("project", x.shape, training) in prologue
+    assert ("project", X.shape, training) in prologue
     assert steps == ["step"] * TIME
 
 
@@ -116,7 +110,7 @@ def test_second_derivative_raises_instead_of_being_wrong():
     import tensorflow as tf
 
     layer = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
-    x = tf.constant(random_inputs())
+    x = tf.constant(X)
     layer.build(x.shape)
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
@@ -128,41 +122,38 @@ def test_second_derivative_raises_instead_of_being_wrong():
 
 
 def test_stateful_continues_where_the_last_batch_ended():
-    x = random_inputs()
     whole = ProjectedRNN(GRUCell(UNITS))
-    whole.build(x.shape)
+    whole.build(X.shape)
     randomize(whole)
     halves = ProjectedRNN(GRUCell(UNITS), stateful=True)
-    halves.build((len(x), TIME // 2, FEATURES))
+    halves.build((len(X), TIME // 2, FEATURES))
     halves.cell.set_weights(whole.cell.get_weights())
-    halves(x[:, : TIME // 2])
+    halves(X[:, : TIME // 2])
     np.testing.assert_allclose(
-        *arrays([halves(x[:, TIME // 2 :]), whole(x)]), atol=1e-5
+        *arrays([halves(X[:, TIME // 2 :]), whole(X)]), atol=1e-5
     )
 
 
 def test_initial_state_is_used():
     layer = ProjectedRNN(GRUCell(UNITS))
-    x = random_inputs()
-    layer.build(x.shape)
+    layer.build(X.shape)
     randomize(layer)
-    h = np.full((len(x), UNITS), 0.5, "float32")
+    h = np.full((len(X), UNITS), 0.5, "float32")
     weights = layer.get_weights()
-    (found,) = arrays(layer(x[:, :1], initial_state=[h]))
-    expected = [gru.step(x[i, 0], h[i], weights) for i in range(len(x))]
+    (found,) = arrays(layer(X[:, :1], initial_state=[h]))
+    expected = [gru.step(X[i, 0], h[i], weights) for i in range(len(X))]
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_stock_bidirectional_takes_it():
-    x = random_inputs()
     both = keras.layers.Bidirectional(
         ProjectedRNN(GRUCell(UNITS), return_sequences=True)
     )
-    both.build(x.shape)
+    both.build(X.shape)
     randomize(both)
-    (found,) = arrays(both(x, mask=MASK))
+    (found,) = arrays(both(X, mask=MASK))
     forward, backward = np.split(np.array(both.get_weights(), dtype=object), 2)
-    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+    for row, sentence, length in zip(found, X, LENGTHS, strict=True):
         expected = gru.stack(sentence[:length], [(forward, backward)], "top")
         np.testing.assert_allclose(row[:length], expected, atol=1e-5)
         assert not row[length:].any()
@@ -183,7 +174,7 @@ def test_one_training_step_equals_the_stock_layers():
             keras.optimizers.SGD(1.0), "mse", jit_compile=jit_compile, run_eagerly=False
         )
         target = np.ones((len(LENGTHS), TIME, UNITS), "float32")
-        model.train_on_batch([random_inputs(), MASK], target)
+        model.train_on_batch([X, MASK], target)
         after.append(each.get_weights())
     for start, ours, stock in zip(before, *after, strict=True):
         assert (abs(ours - start).max(axis=0) > 1e-6).all()
