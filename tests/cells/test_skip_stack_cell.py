@@ -23,6 +23,7 @@ from reference import skip_stack
 from keras_tagging.cells import GRUCell, SkipStackCell
 
 OPTIONS = {"return_sequences": True, "zero_output_for_mask": True}
+X = random_sentences(UNITS)
 
 
 def make_cells(name, num_layers=3, **options):
@@ -48,15 +49,14 @@ def make_layer(name, num_layers=3, features=UNITS):
 )
 def test_equals_the_reference_on_each_sentence_alone(name, num_layers):
     layer = make_layer(name, num_layers)
-    x = random_sentences(UNITS)
     with op_by_op():
-        found = ops.convert_to_numpy(layer(x, mask=MASK))
+        found = ops.convert_to_numpy(layer(X, mask=MASK))
     directions = (layer.forward_layer.cell.cells, layer.backward_layer.cell.cells)
     weights = [
         tuple(map(named_weights, pair)) for pair in zip(*directions, strict=True)
     ]
     case = CASES[name]
-    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+    for row, sentence, length in zip(found, X, LENGTHS, strict=True):
         sentence = sentence[:length].astype("float64")
         expected = skip_stack.stack(
             case.reference, sentence, weights, case.settings, "top"
@@ -69,20 +69,18 @@ def test_states_are_those_of_all_cells():
     cell = SkipStackCell([make_cells("outputs-joint", 1)[0], *make_cells("block", 2)])
     assert cell.state_size == [UNITS] * 4 and cell.output_size == UNITS
     layer = keras.layers.RNN(cell, return_state=True)
-    x = random_sentences(UNITS)
-    output, *states = layer(x)
+    output, *states = layer(X)
     assert len(states) == 4
     np.testing.assert_array_equal(*map(ops.convert_to_numpy, (output, states[0])))
-    again, *_ = layer(x, initial_state=states)
+    again, *_ = layer(X, initial_state=states)
     assert abs(ops.convert_to_numpy(again - output)).max() > 1e-3
 
 
 def test_last_output_of_a_padded_sentence():
     """Where steps are masked at the end, Keras on JAX returns the first state."""
     layer = keras.layers.RNN(SkipStackCell(make_cells("outputs-joint", 2)))
-    x = random_sentences(UNITS)
-    found = ops.convert_to_numpy(layer(x, mask=MASK))
-    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+    found = ops.convert_to_numpy(layer(X, mask=MASK))
+    for row, sentence, length in zip(found, X, LENGTHS, strict=True):
         if length:
             alone = ops.convert_to_numpy(layer(sentence[None, :length]))
             np.testing.assert_allclose(row, alone[0], atol=1e-5)

@@ -44,6 +44,7 @@ STACKED = [
 ]
 FUNCTIONS = {"tanh": np.tanh, "linear": lambda a: a}
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
+X = random_sentences(FEATURES)
 loops = op_by_op_but("compiled", "gradients")  # gradients are slower so
 
 
@@ -93,23 +94,20 @@ def assert_equals_reference(name, stack, found, x, lengths=LENGTHS, **kwargs):
 )
 def test_equals_the_reference_on_each_sentence_alone(name, merge, num_layers):
     stack = make_stack(name, merge=merge, num_layers=num_layers)
-    x = random_sentences(FEATURES)
-    assert_equals_reference(name, stack, stack(x, mask=MASK), x)
+    assert_equals_reference(name, stack, stack(X, mask=MASK), X)
 
 
 def test_compiled_loops_equal_the_reference():
     name = "highway-lstm"
     stack = make_stack(name, merge="top", num_layers=2)
-    x = random_sentences(FEATURES)
-    found = as_model(stack, FEATURES, TIME).predict([x, MASK], verbose=0)
-    assert_equals_reference(name, stack, found, x)
+    found = as_model(stack, FEATURES, TIME).predict([X, MASK], verbose=0)
+    assert_equals_reference(name, stack, found, X)
 
 
 @MERGES
 def test_without_mask_every_position_is_read(merge):
     stack = make_stack("mixed-cell-shortcut", merge=merge)
-    x = random_sentences(FEATURES)
-    assert_equals_reference("mixed-cell-shortcut", stack, stack(x), x, [TIME] * BATCH)
+    assert_equals_reference("mixed-cell-shortcut", stack, stack(X), X, [TIME] * BATCH)
 
 
 @pytest.mark.one_backend
@@ -157,12 +155,11 @@ def test_every_consumer_reads_the_dropped_output(name, merge, monkeypatch):
 
     monkeypatch.setattr(keras.layers.Dropout, "call", call)
     stack = make_stack(name, merge=merge, dropout=rates)
-    x = random_sentences(FEATURES)
     assert_equals_reference(
         name,
         stack,
-        stack(x, mask=MASK, training=True),
-        x,
+        stack(X, mask=MASK, training=True),
+        X,
         drop=lambda layer, h: np.where(h > 0, h / (1 - rates[layer - 1]), 0),
     )
 
@@ -259,8 +256,7 @@ def test_copies_start_from_different_weights(seed):
 
 def test_variational_dropout_drops_the_same_components_of_a_sentence():
     stack = make_stack("gru", dropout=0.5, seed=1, variational=True)
-    x = random_sentences(FEATURES)
-    dropped = ops.convert_to_numpy(stack(x, mask=MASK, training=True)) == 0
+    dropped = ops.convert_to_numpy(stack(X, mask=MASK, training=True)) == 0
     sentences = [row[:n] for row, n in zip(dropped, LENGTHS, strict=True) if n]
     for row in sentences:
         assert (row == row[:1]).all() and 0 < row[0].mean() < 1
