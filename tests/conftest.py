@@ -33,6 +33,10 @@ os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 # too: results are compared to the last bit.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
+# The folder of real corpora, where there is one.
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+needs_data = pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+
 TAGS = {
     "the": "D",
     "a": "D",

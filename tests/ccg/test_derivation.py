@@ -1,11 +1,11 @@
 import json
-import os
 import pickle
 import re
 from pathlib import Path
 
 import pytest
 from ccg.trees import leaf, tree
+from conftest import DATA, needs_data
 
 from keras_tagging.ccg import Derivation
 from keras_tagging.ccg.categories import NotCCG
@@ -106,10 +106,7 @@ def test_a_sentence_has_its_derivation(tmp_path):
     assert "<th>head</th>" in more._repr_html_() and "<th>tag" not in shown
 
 
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+@needs_data
 @pytest.mark.parametrize(
     "name",
     [

@@ -1,8 +1,8 @@
 import gzip
-import os
 from pathlib import Path
 
 import pytest
+from conftest import DATA, needs_data
 
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import CorpusError, Sentence
@@ -225,14 +225,10 @@ REAL = [
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    "KERAS_TAGGING_DATA" not in os.environ,
-    reason="KERAS_TAGGING_DATA does not name a folder with the real corpora",
-)
+@needs_data
 @pytest.mark.parametrize("path, options, expected", REAL)
 def test_real_corpora(path, options, expected):
-    root = Path(os.environ["KERAS_TAGGING_DATA"])
-    corpus = load_corpus(root / path, **options)
+    corpus = load_corpus(Path(DATA, path), **options)
     for (_, sentences), counts in zip(corpus.splits(), expected, strict=True):
         labels = {tag for sentence in sentences for tag in sentence.tags}
         sizes = len(sentences), sum(map(len, sentences)), len(labels)

@@ -2,12 +2,12 @@
 
 import hashlib
 import io
-import os
 import re
 import zipfile
 from pathlib import Path
 
 import pytest
+from conftest import needs_data
 from corpora.web import serving
 
 from keras_tagging.corpora import PUBLIC, load_corpus, public
@@ -171,10 +171,7 @@ def test_the_table(name):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    "KERAS_TAGGING_DATA" not in os.environ,
-    reason="KERAS_TAGGING_DATA names no folder of corpora",
-)
+@needs_data
 @pytest.mark.parametrize("name", PUBLIC)
 def test_the_real_ones(name):
     corpus = PUBLIC[name]

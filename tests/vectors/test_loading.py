@@ -2,13 +2,13 @@
 
 import bz2
 import gzip
-import os
 import struct
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import DATA, needs_data
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 from vectors.examples import BINARY, CONTENTS, GLOVE, MATRIX, WORDS, assert_are, write
@@ -264,10 +264,7 @@ def test_vectors_in_memory():
         as_vectors(WordVectors(["a"], np.ones((2, 3), np.float32)))
 
 
-DATA = os.environ.get("KERAS_TAGGING_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+@needs_data
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
