@@ -83,7 +83,9 @@ def imported(tmp_path_factory):
     return dict(zip(steps, added, strict=True))
 
 
-@pytest.mark.parametrize("step", [PACKAGE, *LIGHT], ids=str)
+@pytest.mark.parametrize(
+    "step", [PACKAGE, *LIGHT], ids=["the package", *map(" ".join, LIGHT)]
+)
 def test_what_needs_no_network_imports_none(step, imported):
     assert imported[step] == set()
 

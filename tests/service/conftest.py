@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -55,6 +56,10 @@ class Running:
         assert found, process.communicate(timeout=20)
         self.url = found[0]
         self.http = requests.Session()
+
+    def connect(self):
+        host, port = self.url.removeprefix("http://").split(":")
+        return socket.create_connection((host, int(port)), timeout=20)
 
     def get(self, path):
         return self.http.get(self.url + path, timeout=20)

@@ -2,7 +2,6 @@
 
 import asyncio
 import resource
-import socket
 
 import pytest
 import uvicorn
@@ -27,11 +26,10 @@ def test_health_is_answered_beside_1100_half_open_connections(service):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 2500:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(2500, hard), hard))
-    host, port = service.url.removeprefix("http://").split(":")
     held = []
     try:
         for i in range(1100):
-            held.append(socket.create_connection((host, int(port)), timeout=20))
+            held.append(service.connect())
             if i % 2:
                 held[-1].sendall(b"GET /health HTTP/1.1\r\nX: ")
         for _ in range(10):

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import re
-import socket
 import time
 from importlib.metadata import version
 
@@ -149,9 +148,8 @@ def test_a_line_for_each_request(whole):
 
 def test_a_client_that_does_not_send_the_rest(whole):
     before = len(whole.log.read_text().splitlines())
-    host, port = whole.url.removeprefix("http://").split(":")
     head = b"POST /annotate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n"
-    with socket.create_connection((host, int(port))) as client:
+    with whole.connect() as client:
         client.sendall(head + b"Content-Type: application/json\r\n\r\n{")
         time.sleep(0.05)
     assert [fields[3] for fields in lines_of(whole, before, 1)] == ["499"]

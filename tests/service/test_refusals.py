@@ -1,7 +1,6 @@
 """What is wrong with a request is told in a sentence, and hurts no other."""
 
 import json
-import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -162,10 +161,9 @@ def test_a_bad_request_in_a_batch_hurts_no_other(service, direct):
 
 def test_a_body_of_two_lengths(service):
     """What follows it is no request either: the connection ends."""
-    host, port = service.url.removeprefix("http://").split(":")
     health = "GET /health HTTP/1.1\r\nHost: x\r\n"
     both = "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-    with socket.create_connection((host, int(port)), timeout=20) as client:
+    with service.connect() as client:
         client.sendall(f"{health}{both}{health}\r\n".encode())
         answer = b"".join(iter(lambda: client.recv(2**14), b"")).decode()
     assert answer.startswith("HTTP/1.1 400 ") and answer.count("HTTP/1.1 ") == 1
@@ -173,8 +171,7 @@ def test_a_body_of_two_lengths(service):
 
 def test_headers_without_end(service):
     """They are cut off; the service goes on."""
-    host, port = service.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as client:
+    with service.connect() as client:
         client.sendall(b"POST /tag HTTP/1.1\r\nX: ")
         try:
             while client.send(b"x" * 2**14):
