@@ -17,7 +17,6 @@ LINE = (
     r"(<L (S[dcl]\NP)/NP VBZ VB eats (S[dcl]\NP_1)/NP_2 {eat.01:rel} [ARG0]>) "
     r"(<L NP NN NN <cakes&tea NP>) ) )"
 )
-ROOT = tree("S[dcl]", "She|NP", tree(r"S[dcl]\NP", r"has|(S[dcl]\NP)/NP", "tea|NP"))
 
 
 def test_lines_are_written_as_they_were_read(tmp_path):

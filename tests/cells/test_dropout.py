@@ -29,7 +29,6 @@ CELLS = {
     **{name: lambda name=name, **kw: make(CASES[name], **kw) for name in NAMED},
     "elman": lambda **kwargs: ElmanCell(UNITS, "tanh", **kwargs),
 }
-EVERY = pytest.mark.parametrize("name", CELLS)
 ON_EVERY_BACKEND = {"outputs-joint", "gru"}
 
 

@@ -13,11 +13,6 @@ from keras_tagging.kinds.deriving import FIGURES
 from keras_tagging.metrics import derivation_scores
 
 
-@pytest.fixture(scope="module")
-def model(ccg_parser):
-    return ccg_parser
-
-
 def trees(sentences):
     return [[node.category for node in s.derivation.nodes()] for s in sentences]
 
@@ -30,44 +25,44 @@ def check_same_derivations(words, model, *others):
         assert [s.tags for s in found] == [s.tags for s in expected]
 
 
-def test_it_learns_by_heart(model):
-    found = model.derive([s.tokens for s in GOLD])
+def test_it_learns_by_heart(ccg_parser):
+    found = ccg_parser.derive([s.tokens for s in GOLD])
     assert trees(found) == trees(GOLD)
     assert [s.tags for s in found] == [s.tags for s in GOLD]
-    figures = model.evaluate(GOLD, return_dict=True)
+    figures = ccg_parser.evaluate(GOLD, return_dict=True)
     assert figures == dict.fromkeys(FIGURES, 1.0)
 
 
-def test_figures_are_those_of_the_derivations(model):
+def test_figures_are_those_of_the_derivations(ccg_parser):
     backwards = []
     for gold in (GOLD[0], GOLD[2], GOLD[4]):
         words, tags = gold.tokens[::-1], gold.tags[::-1]
         leaves = (f"{word}|{tag}" for word, tag in zip(words, tags, strict=True))
         flat = Derivation(tree("X", *leaves))
         backwards.append(sentence_of(words, tags, derivation=flat))
-    figures = model.evaluate(backwards, return_dict=True)
-    found = [s.derivation for s in model.derive([s.tokens for s in backwards])]
+    figures = ccg_parser.evaluate(backwards, return_dict=True)
+    found = [s.derivation for s in ccg_parser.derive([s.tokens for s in backwards])]
     scores = derivation_scores([s.derivation for s in backwards], found)
     assert all(figures[name] == value for name, value in scores._asdict().items())
     right = 0
     for gold in backwards:
-        right += sum(map(str.__eq__, model.tag([gold])[0]["tags"], gold.tags))
+        right += sum(map(str.__eq__, ccg_parser.tag([gold])[0]["tags"], gold.tags))
     assert figures["accuracy"] == pytest.approx(right / sum(map(len, backwards)))
 
 
-def test_several_derivations(model):
-    [found] = model.derive([GOLD[2].tokens], nbest=3, beta=1e-9)
+def test_several_derivations(ccg_parser):
+    [found] = ccg_parser.derive([GOLD[2].tokens], nbest=3, beta=1e-9)
     scores = [score for _, score in found]
     assert 1 < len(found) <= 3 and scores == sorted(scores)[::-1]
     assert trees([found[0][0]]) == trees([GOLD[2]])
     for wrong in ({"beta": 0}, {"beta": 2}, {"nbest": 0}):
         with pytest.raises(ValueError, match=min(wrong)):
-            model.derive(GOLD, **wrong)
+            ccg_parser.derive(GOLD, **wrong)
 
 
-def test_any_sentence_gets_a_derivation_with_every_word(model):
+def test_any_sentence_gets_a_derivation_with_every_word(ccg_parser):
     asked = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d"], ["the"] * 500]
-    found = model.derive([Sentence(words) for words in asked])
+    found = ccg_parser.derive([Sentence(words) for words in asked])
     assert [s.tokens for s in found] == asked
     assert found[0].derivation is None
     for sentence in found[1:]:
@@ -76,18 +71,18 @@ def test_any_sentence_gets_a_derivation_with_every_word(model):
     assert found[2].derivation.category == FRAGMENTS
 
 
-def test_it_is_saved_and_exported(model, ccg_file, tmp_path):
-    model.save(tmp_path / "a.keras")
+def test_it_is_saved_and_exported(ccg_parser, ccg_file, tmp_path):
+    ccg_parser.save(tmp_path / "a.keras")
     again = keras_tagging.load(tmp_path / "a.keras")
     onnx = keras_tagging.load(ccg_file)
     words = [s.tokens for s in GOLD] + [["who", "knows"], [], ["the"] * 9]
-    check_same_derivations(words, model, again, onnx)
+    check_same_derivations(words, ccg_parser, again, onnx)
     assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(FIGURES, 1.0)
-    of_0_5 = {"settings": model.settings.flat() | {"merge": "layer"}}
+    of_0_5 = {"settings": ccg_parser.settings.flat() | {"merge": "layer"}}
     with pytest.raises(ValueError, match="keras-tagging train ccg-parser"):
-        type(model).from_config(model.get_config() | of_0_5)
+        type(ccg_parser).from_config(ccg_parser.get_config() | of_0_5)
     with pytest.raises(ValueError, match="or an ONNX file"):
-        model.export(tmp_path / "served", format="tf_saved_model")
+        ccg_parser.export(tmp_path / "served", format="tf_saved_model")
 
 
 @pytest.mark.usefixtures("eager")

@@ -71,14 +71,8 @@ W17 = {
     "decay": "halve",
 }
 JOINT = {"skip": "outputs", "gate": "joint", "mapping": "identity", "forget_bias": 0}
-EQUATION_10 = {
-    "self_connection": False,
-    "internal": "gated",
-    "output": "gated",
-    "gate": "vertical",
-    "mapping": "identity",
-    "cell_shortcut": False,
-}
+OF_BLOCK = ("self_connection", "internal", "output", "gate", "mapping", "cell_shortcut")
+EQUATION_10 = {name: shortcut_block.DEFAULTS[name] for name in OF_BLOCK}
 PAPERS = {
     "skip-bilstm": {**W16, **JOINT},
     "shortcut-bilstm": {**W17, **EQUATION_10},
@@ -174,9 +168,8 @@ def test_dropped_layers():
     stack = paper_model("skip-bilstm", num_layers=4).network.get_layer("stack")
     assert [layer.rate for layer in stack.dropout_layers] == [0.5, 0, 0, 0.5]
     model = paper_model("skip-bilstm", num_layers=2, dropped_layers="all")
-    assert [d.rate for d in model.network.get_layer("stack").dropout_layers] == [
-        0.5
-    ] * 2
+    stack = model.network.get_layer("stack")
+    assert [layer.rate for layer in stack.dropout_layers] == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("name", ["skip-bilstm", "shortcut-bilstm"])

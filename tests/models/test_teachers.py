@@ -47,10 +47,6 @@ def same(one, other):
     return equal(weights(one), weights(other))
 
 
-def with_weight(teacher, weight, temperature=1.0):
-    return Teacher(teacher.model, "runs/ensemble", "0" * 64, weight, temperature)
-
-
 def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path):
     corpus = Corpus(columned(CORPUS.train), columned(CORPUS.dev))
     settings = {"tags": ("upos", "feats"), "tag_weights": (1.0, 0.4)}

@@ -34,16 +34,11 @@ def model(train_sentences):
     return tiny("bigru", train_sentences, columns=("pos",), num_layers=1)
 
 
-@pytest.fixture(scope="module")
-def path(onnx_file):
-    return onnx_file
-
-
 # What it gives
 
 
-def test_best_tags_are_ranked_where_they_are_asked_for(model, path):
-    found, given, seen = runtime.load(path, threads=1), sentences(9), []
+def test_best_tags_are_ranked_where_they_are_asked_for(model, onnx_file):
+    found, given, seen = runtime.load(onnx_file, threads=1), sentences(9), []
     run = found.session.answers
     found.session.answers = lambda names, feeds: seen.append(feeds) or run(names, feeds)
     assert found.tag(given) == model.tag(given)
@@ -60,10 +55,10 @@ def test_best_tags_are_ranked_where_they_are_asked_for(model, path):
     assert tags == [list(row["tags"]) for row in rows] and any(tags)
 
 
-def test_every_way_to_tag(model, path, monkeypatch):
+def test_every_way_to_tag(model, onnx_file, monkeypatch):
     # memory is given back after each call
     monkeypatch.setattr("keras_tagging.runtime.session.CALLS", 1)
-    found = runtime.load(path, threads=2)
+    found = runtime.load(onnx_file, threads=2)
     given = sentences(40)
     assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
     assert found.tag(given) == model.tag(given)
@@ -90,9 +85,9 @@ def test_every_way_to_tag(model, path, monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_slices_of_a_stream(threads, model, path, monkeypatch):
+def test_slices_of_a_stream(threads, model, onnx_file, monkeypatch):
     monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 7)
-    found = runtime.load(path, threads=threads)
+    found = runtime.load(onnx_file, threads=threads)
     found._batch_tokens = 10
     given = sentences(40)
     expected = model.tag(given)
@@ -108,8 +103,8 @@ def test_slices_of_a_stream(threads, model, path, monkeypatch):
     answers.close()
 
 
-def test_the_figures_prove_the_export(model, path, train_sentences):
-    found = keras_tagging.load(path)
+def test_the_figures_prove_the_export(model, onnx_file, train_sentences):
+    found = keras_tagging.load(onnx_file)
     assert type(found) is runtime.OnnxTagger
     figures = model.evaluate(train_sentences, return_dict=True)
     del figures["oov_accuracy"]
@@ -122,8 +117,8 @@ def test_the_figures_prove_the_export(model, path, train_sentences):
     assert not hasattr(found, "fit")
 
 
-def test_outputs_by_name(model, path):
-    found, given = runtime.load(path), sentences(40)
+def test_outputs_by_name(model, onnx_file):
+    found, given = runtime.load(onnx_file), sentences(40)
     answers = found.predict_rows(given, found.served_outputs)
     assert [answer["tags"] for answer in answers] == model.tag(given)
     for answer, rows in zip(answers, model.predict(given), strict=True):
@@ -149,7 +144,7 @@ def test_outputs_by_name(model, path):
 # What it imports
 
 
-def test_tagging_imports_neither_tensorflow_nor_keras(model, path, tmp_path):
+def test_tagging_imports_neither_tensorflow_nor_keras(model, onnx_file, tmp_path):
     """In Python and by the command."""
     text = tmp_path / "given.conll"
     text.write_text("the\te\ndog\tg\n\n")
@@ -167,7 +162,7 @@ def test_tagging_imports_neither_tensorflow_nor_keras(model, path, tmp_path):
         "print(json.dumps([tags, first, figures, out.getvalue(), heavy]))"
     )
     options = ("--format", "conll", "--option", "columns={'pos': 1}")
-    command = [sys.executable, "-c", code, "tag", path, text, *options]
+    command = [sys.executable, "-c", code, "tag", onnx_file, text, *options]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     [tags], first, figures, written, heavy = json.loads(done.stdout)
@@ -189,9 +184,9 @@ def test_a_library_that_finds_other_names_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("size", [0, 1, 50, 5000, -1])
-def test_a_file_that_is_cut_short(path, tmp_path, size):
+def test_a_file_that_is_cut_short(onnx_file, tmp_path, size):
     other = tmp_path / "cut.onnx"
-    other.write_bytes(path.read_bytes()[:size])
+    other.write_bytes(onnx_file.read_bytes()[:size])
     with pytest.raises(ValueError, match="cut.onnx .*; export the model again"):
         runtime.load(other)
 
@@ -214,9 +209,9 @@ def deep(made):
         (lambda made: made.graph.output.pop(), "has other outputs than a tagger"),
     ],
 )
-def test_files_of_strangers(path, tmp_path, change, message):
+def test_files_of_strangers(onnx_file, tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
-        runtime.load(changed(path, tmp_path, change))
+        runtime.load(changed(onnx_file, tmp_path, change))
 
 
 @pytest.mark.parametrize(
@@ -236,13 +231,15 @@ def test_files_of_strangers(path, tmp_path, change, message):
         (None, "[]", f"holds no {KINDS}"),
     ],
 )
-def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, message):
+def test_what_a_file_says_of_itself_is_checked(
+    onnx_file, tmp_path, key, value, message
+):
     def says(made):
         made.metadata_props[0].value = value
 
     change = says if key is None else describing(**{key: value})
     with pytest.raises(ValueError, match=message):
-        runtime.load(changed(path, tmp_path, change))
+        runtime.load(changed(onnx_file, tmp_path, change))
 
 
 def test_an_array_beyond_the_limit_is_an_error():
@@ -257,17 +254,17 @@ def test_an_array_beyond_the_limit_is_an_error():
         session.run(None, {"size": bomb})
 
 
-def test_what_cannot_be_loaded(path, tmp_path):
+def test_what_cannot_be_loaded(tmp_path):
     with pytest.raises(ValueError, match="no such file; keras-tagging export"):
         runtime.load(tmp_path / "tagger.onnx")
 
 
-def test_the_command_says_what_it_exports(model, path, tmp_path):
+def test_the_command_says_what_it_exports(model, onnx_file, tmp_path):
     saved, out = tmp_path / "model.keras", tmp_path / "tagger.onnx"
     model.save(saved)
     code, printed, _ = program("export", saved, out, "--top-k", 2)
     assert code == 0 and f"Written to {out}: for keras-tagging tag" in printed
-    code, _, err = program("export", path, out)
+    code, _, err = program("export", onnx_file, out)
     assert code == 2 and "was exported as ONNX" in err
 
 

@@ -228,10 +228,8 @@ def test_nothing_leaves_the_machine(page, browser):
 
 
 def test_a_text_is_annotated(annotator, whole, tmp_path):
-    assert (
-        annotator.one("#given").text == "Text"
-        and annotator.one("#run").text == "Annotate"
-    )
+    assert annotator.one("#given").text == "Text"
+    assert annotator.one("#run").text == "Annotate"
     assert not annotator.one("#split").is_displayed()
     annotator.type("Dogs bark." + Keys.ENTER)
     annotator.wait(lambda: annotator.all(".tree svg"))
@@ -252,10 +250,8 @@ def test_a_text_is_annotated(annotator, whole, tmp_path):
     marked = [f"{span['text']}\u00a0{span['label']}" for span in spans]
     assert annotator.texts("mark") == marked
     assert {p.get_attribute("lang") for p in annotator.all(".marked")} == {"en"}
-    assert (
-        json.loads(annotator.saved("#json", tmp_path / "whole.json"))["sentences"]
-        == answer
-    )
+    saved = json.loads(annotator.saved("#json", tmp_path / "whole.json"))
+    assert saved["sentences"] == answer
     counted = "1 sentence in" if len(answer) == 1 else f"{len(answer)} sentences in"
     assert annotator.one("#status").text.startswith(counted)
     annotator.type(" " + Keys.ENTER)
@@ -342,11 +338,8 @@ def test_probabilities_of_entities(annotator):
 
     assert shown(sure) == "none" and "40.0%" in shown(unsure)
     annotator.browser.execute_script("arguments[0].focus()", sure)
-    assert annotator.texts("#best caption, #best .tag, #best .p") == [
-        "Ada",
-        "PER",
-        "95.0%",
-    ]
+    best = annotator.texts("#best caption, #best .tag, #best .p")
+    assert best == ["Ada", "PER", "95.0%"]
     annotator.one("#probabilities").click()
     assert "95.0%" in shown(sure) and not annotator.one("#best").is_displayed()
 
@@ -360,10 +353,8 @@ def test_probabilities_of_words(annotator):
     annotator.answers([tree, tags])
     annotator.run("Dogs 7")
     words = annotator.all("svg .known")
-    assert [word.accessible_name for word in words] == [
-        "Dogs NOUN 69.1%",
-        "7 VERB > 99.9%",
-    ]
+    names = [word.accessible_name for word in words]
+    assert names == ["Dogs NOUN 69.1%", "7 VERB > 99.9%"]
 
     def shown():
         return [node.is_displayed() for node in annotator.all(".sure")]
@@ -383,10 +374,8 @@ def test_probabilities_of_words(annotator):
     told = [cell.get_attribute("data-p") for cell in annotator.all("td[data-p]")]
     assert told == ["95.0%", "69.1%", "by rule", "> 99.9%", "50.0%", "75.0%"]
     assert annotator.texts("td.unsure") == ["NOUN", "X"]
-    assert [b.get_attribute("class") for b in annotator.all("button.token")] == [
-        "token unsure",
-        "token",
-    ]
+    classes = [b.get_attribute("class") for b in annotator.all("button.token")]
+    assert classes == ["token unsure", "token"]
     annotator.one("#probabilities").click()
     assert shown() == [True] * 4
 
