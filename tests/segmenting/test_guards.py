@@ -95,6 +95,7 @@ def test_pictures_end_where_they_end():
         (9 * "abc " + "\nde\nf", [9 * "abc " + "de", "f"]),
         ("> X\n> c.\n> d", ["> X > c.", "> d"]),
         ("Messrs. X approx. $3 incl. a. B", ["Messrs. X", "approx. $3 incl. a.", "B"]),
+        ("a can. Sto. X", ["a can.", "Sto. X"]),
         ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
         (
