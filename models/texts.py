@@ -256,9 +256,12 @@ class Filling:
     def clock(self):
         return f"{self.rng.randint(0, 23)}:{self.rng.randint(0, 59):02}"
 
+    def word(self):
+        words = [x for x in GAPS.split(self.np().lower()) if x.isalpha()] or ["note"]
+        return self.rng.choice(words)
+
     def stem(self):
-        words = [x for x in GAPS.split(self.np().lower()) if x.isalnum()] or ["note"]
-        words = self.rng.choices(words, k=self.rng.randint(1, 2))
+        words = [self.word() for _ in range(self.rng.randint(1, 2))]
         return self.rng.choice("_-").join(words) + self.rng.choice(["", "", "2"])
 
     def file(self):
