@@ -211,10 +211,11 @@ class TrainedOnSentences(SentenceCalls):
             averaged = AveragedWeights()
             first.append(averaged)
         if dev:
-            first.append(Validation(self.evaluator(dev), watched))
+            mode = mode_of(watched, self.lower_is_better)
+            first.append(Validation(self.evaluator(dev), watched, mode))
             best = keras.callbacks.EarlyStopping(
                 watched,
-                mode=mode_of(watched, self.lower_is_better),
+                mode=mode,
                 patience=math.inf if patience is None else patience,
                 restore_best_weights=restore_best,
             )

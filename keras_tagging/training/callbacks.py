@@ -7,22 +7,29 @@ import numpy as np
 
 from keras_tagging.utils.atomic import replacing
 
+_INFINITE = np.float32(np.inf)
+
 
 class Validation(keras.callbacks.Callback):
     """Callback that evaluates after each epoch and logs the figures as `val_*`.
 
-    It must come before the callbacks that monitor these figures.
+    It must come before the callbacks that monitor these figures. Of epochs with the
+    same figure that with the lowest loss is the best: its figure is the next number of
+    32 bits, in which Keras compares.
 
     Args:
         evaluate: function without arguments that returns a dict of figures.
         monitor: the figure that chooses the epoch. A ValueError if it is no number
             after the first one: Keras would take that epoch for the best.
+        mode: whether its best value is the "min" or the "max".
     """
 
-    def __init__(self, evaluate, monitor=None):
+    def __init__(self, evaluate, monitor=None, mode="max"):
         super().__init__()
         self.evaluate = evaluate
         self.monitor = monitor
+        self.mode = mode
+        self.best = self.best_loss = self.best_logged = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, float] | None = None):
         logs.update({f"val_{name}": x for name, x in self.evaluate().items()})
@@ -32,6 +39,17 @@ class Validation(keras.callbacks.Callback):
                 "have nothing to count, or the loss is none; choose another figure, or "
                 "a lower learning rate"
             )
+        value, loss = logs.get(self.monitor), logs.get("val_loss")
+        if value is None or loss is None:
+            return
+        logged, sign = value, 1 if self.mode == "max" else -1
+        is_tie = value == self.best and loss < self.best_loss
+        if is_tie:
+            logged = float(np.nextafter(np.float32(self.best_logged), sign * _INFINITE))
+            logs[self.monitor] = logged
+        if is_tie or self.best is None or sign * value > sign * self.best:
+            self.best, self.best_loss = float(value), float(loss)
+            self.best_logged = float(logged)
 
 
 class AveragedWeights(keras.callbacks.Callback):

@@ -256,8 +256,8 @@ def installed_for(language: str, required: bool = False) -> LanguageWords:
         if offers:
             names[keyword] = min(offers)
     if required and not names:
-        what = "no word vectors and no word classes are installed"
-        raise ValueError(f"language={language!r}: {what}")
+        what = "no word vectors and no word classes are installed; a clone has some"
+        raise ValueError(f"language={language!r}: {what}: pip install ./vectors/NAME")
     return LanguageWords(title, **names, versions=versions)
 
 

@@ -8,6 +8,7 @@ from conftest import TINY, WORDS_ONLY, random_sentences
 import keras_tagging
 from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.training import TagLoss, mode_of
+from keras_tagging.training.callbacks import Validation
 
 TRAIN, DEV = random_sentences(12, 1, longest=3), random_sentences(6, 2, longest=3)
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -63,6 +64,24 @@ def test_history_and_csv_have_each_epoch_once(run):
         found = [float(row[name] or "nan") for row in rows]
         assert found == pytest.approx(values, nan_ok=True)
     assert [p.name for p in path.parent.iterdir()] == ["log.csv"]
+
+
+@pytest.mark.parametrize(("mode", "figure"), [("max", 0.9), ("min", 0.1)])
+def test_of_equal_epochs_that_with_the_lowest_loss_is_the_best(mode, figure):
+    worse = figure - 0.1 if mode == "max" else figure + 0.1
+    losses = [0.1, 0.5, 0.4, 0.6, 0.3, 0.2, 0.3]
+    values = [worse, figure, figure, figure, figure, worse, figure]
+    rows = zip(values, losses, strict=True)
+    figures = ({"f1": value, "loss": loss} for value, loss in rows)
+    validation = Validation(lambda: next(figures), "val_f1", mode)
+    best = keras.callbacks.EarlyStopping("val_f1", mode=mode, patience=99)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, callbacks = np.zeros((2, 1)), [validation, best]
+    history = model.fit(x, x, epochs=7, verbose=0, callbacks=callbacks).history
+    assert best.best_epoch == 4 and best.best == history["val_f1"][4]
+    np.testing.assert_allclose(history["val_f1"], values, rtol=1e-6)
+    assert history["val_loss"] == losses
 
 
 def test_a_figure_of_nothing_chooses_no_epoch():

@@ -133,9 +133,9 @@ function show(chosen, text, answer, passed) {
   $("result").replaceChildren(...(tags ? sentences.map(tagged) : annotated(sentences, chosen.language)));
   const count = chosen.kind === "pipeline" ? counted(sentences.length, "sentence")
     : counted(sentences.reduce((sum, { tokens }) => sum + tokens.length, 0), "token");
-  const unsure = document.querySelector("#result .unsure") ? "; below 70% sure: dashed or red" : "";
+  const legend = tags || chosen.probabilities ? "; less than 70% sure: dashed or red" : "";
   $("status").textContent = `${count} in ${answer.milliseconds.toFixed(1)} ms, ` +
-    `${passed.toFixed(0)} ms with the network${unsure}`;
+    `${passed.toFixed(0)} ms with transfer${legend}`;
   shown = { chosen, text, answer };
   $("tools").hidden = false;
   $("conllu").hidden = tags; // CoNLL-U has no place for probabilities
