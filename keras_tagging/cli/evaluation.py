@@ -159,9 +159,11 @@ def evaluate_pipeline(
     try:
         _, sentences = reading.split(corpus, split, **wanted)
     except CorpusError as error:
+        if not wanted or not Path(corpus).exists():
+            raise
         last = [*pipeline.parts][-1]
         remedy = f"a pipeline needs CoNLL-U; for gold words evaluate its {last} file"
-        raise CorpusError(f"{error}. {remedy}" if wanted else str(error)) from None
+        raise CorpusError(f"{error}. {remedy}") from None
     if entities is not None:
         if NER not in pipeline.columns:
             raise ValueError(f"no tagger of the pipeline gives {NER!r}, for --entities")

@@ -208,7 +208,7 @@ def train_model(
         parts += [f"--format {reading.format}"] * bool(reading.format)
         show(" ".join([f"  keras-tagging evaluate {out} --corpus {unseen}", *parts]))
     show(f"  keras-tagging {kind.command} {out} FILE")
-    if any(column.has_chunks for column in getattr(model, "label_columns", ())):
+    if model.gives_spans:
         show(f"  keras-tagging annotate {out} FILE --output spans")
 
 

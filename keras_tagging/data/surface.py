@@ -194,12 +194,13 @@ def spans_of(
             token ends there, as before *'s* in *Obama's*; it has the whole token where
             the words are not its letters, as *de* and *le* are not those of *du*.
     """
-    places, first = [], 0
+    places = []  # of each word
     for (start, stop), count in zip(surface.spans, surface.words, strict=True):
-        row, first = words[first : first + count], first + count
-        ends = accumulate(map(len, row), initial=start)
-        is_whole = "".join(row) != surface.text[start:stop]
-        places += [(start, stop)] * count if is_whole else pairwise(ends)
+        parts = words[len(places) : len(places) + count]
+        if "".join(parts) == surface.text[start:stop]:
+            places += pairwise(accumulate(map(len, parts), initial=start))
+        else:
+            places += [(start, stop)] * count
     spans = []
     for label, first, end in chunks:
         start, stop = places[first][0], places[end - 1][1]

@@ -7,8 +7,6 @@ import numpy as np
 
 from keras_tagging.utils.atomic import replacing
 
-_INFINITE = np.float32(np.inf)
-
 
 class Validation(keras.callbacks.Callback):
     """Callback that evaluates after each epoch and logs the figures as `val_*`.
@@ -45,8 +43,8 @@ class Validation(keras.callbacks.Callback):
         logged, sign = value, 1 if self.mode == "max" else -1
         is_tie = value == self.best and loss < self.best_loss
         if is_tie:
-            logged = float(np.nextafter(np.float32(self.best_logged), sign * _INFINITE))
-            logs[self.monitor] = logged
+            before, towards = np.float32([self.best_logged, sign * np.inf])
+            logged = logs[self.monitor] = float(np.nextafter(before, towards))
         if is_tie or self.best is None or sign * value > sign * self.best:
             self.best, self.best_loss = float(value), float(loss)
             self.best_logged = float(logged)

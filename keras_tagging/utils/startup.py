@@ -129,11 +129,11 @@ def start_keras(
         backend = keras.backend.backend() if keras else named
         if layers_alone and backend != "tensorflow":
             return
-        remedy = (
-            "pip install tensorflow (keras_tagging.runtime does not need it; cells "
+        raise ImportError(
+            "TensorFlow is not installed, and this needs it: pip install tensorflow "
+            "(keras_tagging.runtime does not need it; cells and layers do not with "
+            "KERAS_BACKEND=jax or torch)"
         )
-        remedy += "and layers do not with KERAS_BACKEND=jax or torch)"
-        raise ImportError(f"TensorFlow is not installed, and this needs it: {remedy}")
     with silenced():
         import tensorflow as tf
 

@@ -133,9 +133,8 @@ def cases_of(counts: Mapping[tuple[str, str, str], int]) -> Table:
             table[tag].setdefault(spelling, []).append(cases)
     for row in table.values():  # a word that its shape decides needs no row
         for own in [x for x in row if x[:1] == "="]:
-            if row[own] == next(
-                (row[x] for x in spellings(own[1:])[1:] if x in row), 0
-            ):
+            _, *others = spellings(own[1:], shape_of(own[1:]))
+            if row[own] == _most_exact(row, others):
                 del row[own]
     return dict(table)
 
@@ -229,10 +228,8 @@ class LemmaRules:
             listed_edits = ["|"]
         allowed = listed_edits or self._of_ending(tag, lower)
         changes = {} if listed_edits else self.changes.get(tag, {})
-        by_spelling = self.cases.get(tag, {})
-        is_own = f"={form}" in by_spelling
-        spelt = (by_spelling.get(x) for x in spellings(form))
-        cases = next(filter(None, spelt), None)
+        written, by_spelling = spellings(form, shape), self.cases.get(tag, {})
+        cases = _most_exact(by_spelling, written)
 
         def made(script):
             """The lemma of a script that fits, and whether it is known; else None."""
@@ -243,7 +240,9 @@ class LemmaRules:
                 return None
             lemma = _made(form, case, edits)
             if cases and case not in cases:
-                if is_own or lemma not in self._capital.get(label, ()):
+                if written[0] in by_spelling or lemma not in self._capital.get(
+                    label, ()
+                ):
                     return None
             if listed_edits:
                 return lemma, True
@@ -389,7 +388,7 @@ class LemmaRules:
             shape = shape_of(form)
             case, edits = parts_of(script_of(form, lemma), shape)
             seen[tag, edits].add(lower)
-            for spelling in spellings(form):
+            for spelling in spellings(form, shape):
                 cases[tag, spelling, case] += count
             forms[tag, lower][edits] += count
             if about:
@@ -477,11 +476,15 @@ def shape_of(form: str) -> str:
     return MIXED if any(upper[1:]) else "Xx"
 
 
-def spellings(form: str) -> list[str]:
+def spellings(form: str, shape: str) -> list[str]:
     """How a form is written, the most exact first: itself, a short one, its shape."""
-    shape = shape_of(form)
     short = [f"XX{SHORT}"] if shape == "XX" and len(form) <= SHORT else []
     return [f"={form}", *short, shape]
+
+
+def _most_exact(row: Mapping[str, list[str]], names: Iterable[str]):
+    """What a row has of the first of these names that is in it; None without any."""
+    return next((row[name] for name in names if name in row), None)
 
 
 def _made(form: str, cases: str, edits: str) -> str:

@@ -4,7 +4,7 @@ import { $, direction, make, percent, scroller } from "./elements.js";
 import { drawing } from "./derivation.js";
 import { tree } from "./tree.js";
 
-const UNSURE = .7; // below this a probability is always shown
+export const UNSURE = .7; // below this a probability is always shown
 const isUnsure = (p) => p > 0 && p < UNSURE;
 const sureness = (p) => p === 0 ? "by rule" : percent(p); // a lemma that a rule made
 const OPEN = 10; // sentences whose trees are drawn at once
@@ -12,7 +12,6 @@ const DRAWN = 500; // words of a derivation
 // the fields of CoNLL-U by their names, and ours where they are seen at once
 const TITLES = { id: "ID", text: "FORM", ner: "Entity", tag: "Tag", predicted_tag: "Tag", lemma: "LEMMA",
                  upos: "UPOS", xpos: "XPOS", feats: "FEATS", head: "HEAD", deprel: "DEPREL" };
-const COLOURED = new Set(["PER", "PERSON", "ORG", "LOC", "GPE"]); // by page.css
 const UPOS = new Set(("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM " +
                       "VERB X _").split(" "));
 
@@ -57,13 +56,11 @@ function tells(node, ...about) {
 
 // Tags
 
-/** The element in the colour of a label: one of its own for each. */
+/** The element in the colour of a label, where page.css has no other for that. */
 function coloured(node, label) {
+  const hash = [...label].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 360, 0);
   node.classList.add(`entity-${label.replace(/\s/g, "_")}`);
-  if (!COLOURED.has(label)) {
-    const hash = [...label].reduce((sum, letter) => (31 * sum + letter.codePointAt(0)) % 360, 0);
-    node.style.background = `hsl(${(hash * 47) % 360} 75% 78%)`;
-  }
+  node.style.setProperty("--own", `hsl(${(hash * 47) % 360} 75% 78%)`);
   return node;
 }
 

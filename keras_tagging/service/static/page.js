@@ -1,6 +1,6 @@
 // What is typed, what is asked of the service, and what is done with the answer.
 
-import { annotated, asAnnotated, hideBest, placeBest, tagged } from "./answers.js";
+import { UNSURE, annotated, asAnnotated, hideBest, placeBest, tagged } from "./answers.js";
 import { $, counted, make, save } from "./elements.js";
 
 const SHARED = 2000; // characters of a text in a link, which grow up to twelvefold there
@@ -133,7 +133,7 @@ function show(chosen, text, answer, passed) {
   $("result").replaceChildren(...(tags ? sentences.map(tagged) : annotated(sentences, chosen.language)));
   const count = chosen.kind === "pipeline" ? counted(sentences.length, "sentence")
     : counted(sentences.reduce((sum, { tokens }) => sum + tokens.length, 0), "token");
-  const legend = tags || chosen.probabilities ? "; less than 70% sure: dashed or red" : "";
+  const legend = tags || chosen.probabilities ? `; less than ${100 * UNSURE}% sure: dashed or red` : "";
   $("status").textContent = `${count} in ${answer.milliseconds.toFixed(1)} ms, ` +
     `${passed.toFixed(0)} ms with transfer${legend}`;
   shown = { chosen, text, answer };
