@@ -5,7 +5,8 @@ lists of words to fill them with. Everything else is taken from a treebank: sent
 phrases, names. A template says where each token and each sentence ends, so that all
 texts are gold. Half of the kinds are kept back, and half of the words of each list, to
 measure with what no model has learnt. The treebank itself is laid out anew: its lines
-wrapped, a sentence or a paragraph a line.
+wrapped, a sentence or a paragraph a line. `texts/LANGUAGE/` has texts of many genres
+that were written by hand.
 
 Same treebank, seed and part, same texts.
 """
@@ -21,6 +22,11 @@ from pathlib import Path
 
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
+from keras_tagging.segmenting.multiword import (
+    MultiwordSplitter,
+    analyses_of,
+    usual_of,
+)
 
 HERE = Path(__file__).parent / "texts"
 #: in a text that is made: no blank between tokens, the end of a sentence before a blank
@@ -29,6 +35,10 @@ GLUE, END, GLUED_END, LINE, KEEPING = "\x02", "\x03", "\x05", "\x04", "\x06"
 SIGNS = str.maketrans("~|&^", GLUE + END + GLUED_END + LINE)
 #: a token of several words begins with it
 SEVERAL = "\x01"
+#: in a text that was written by hand: behind a sentence, and between two tokens
+MARKS = str.maketrans("¦¬", END + GLUE)
+#: an English word that is two
+CLITIC = re.compile("(?:n['’]t|['’](?:s|re|ve|ll|d|m)|s['’])$", re.IGNORECASE)
 GAPS = re.compile(f"([ \t\n{GLUE}{END}{GLUED_END}{LINE}{KEEPING}]+)")
 FINAL = re.compile("[.?!…:;,)\"'’”»]$|[\U0001f000-\U0001ffff]$")
 #: "-", "*" and so on, for training and for what is kept back
@@ -56,7 +66,7 @@ class Treebank:
     """
 
     def __init__(self, sentences: Sequence[Sentence]):
-        self.words: dict[str, list[str]] = {}
+        self.split = MultiwordSplitter(analyses_of(sentences), usual_of(sentences))
         self.vocabulary = {word.lower() for x in sentences for word in x.tokens}
         self.paragraphs: list[list[str]] = [[]]
         self.sentences, self.clauses, self.phrases = [], [], []
@@ -77,14 +87,10 @@ class Treebank:
         self.paragraphs = [x for x in self.paragraphs if x]
 
     def _piece(self, sentence: Sentence) -> str:
-        surface, place, parts = sentence.surface, 0, []
+        surface, parts = sentence.surface, []
         gaps = [*surface.spaces_after[:-1], ""]
         for token, count, gap in zip(surface.tokens, surface.words, gaps, strict=True):
-            if count > 1:
-                words = sentence.tokens[place : place + count]
-                self.words[straight(token)] = [*map(straight, words)]
-                token = SEVERAL + token
-            place += count
+            token = SEVERAL * (count > 1) + token
             parts += token.replace(" ", "\u00a0"), " " if gap else GLUE
         return "".join(parts[:-1])
 
@@ -116,10 +122,6 @@ class Treebank:
                 pair = tokens[head], tokens[word]
                 if all(x.istitle() and x.isalpha() for x in pair):
                     self.names.append(pair)
-
-
-def straight(text: str) -> str:
-    return text.lower().replace("’", "'")
 
 
 def capital(piece: str) -> str:
@@ -404,14 +406,7 @@ def sentences_of(text: str, treebank: Treebank, rng: random.Random) -> list[Sent
         if token:
             several = token.startswith(SEVERAL)
             token = token.removeprefix(SEVERAL)
-            own = treebank.words.get(straight(unicodedata.normalize("NFC", token)))
-            if several and own:
-                if straight("".join(own)) == straight(token):
-                    ends = [0, *map(len, own)]
-                    edges = [sum(ends[: i + 1]) for i in range(len(ends))]
-                    own = [token[a:b] for a, b in zip(edges, edges[1:], strict=False)]
-            else:
-                own = [token]
+            own = treebank.split(token, several)
             spans.append((len(tokens), len(tokens) + len(token)))
             tokens += token
             words += own
@@ -426,6 +421,26 @@ def sentences_of(text: str, treebank: Treebank, rng: random.Random) -> list[Sent
         elif words:
             tokens += space
     return sentences
+
+
+def written(treebank: Treebank, language: str, part: str) -> Iterator[list[Sentence]]:
+    """The texts that were written by hand: those of `texts/LANGUAGE/PART*.txt`.
+
+    A line with `%%%` stands before each. `¦` ends a sentence, and `¬` a token before
+    another one without a blank.
+    """
+    rng = random.Random("written")
+    files = sorted((HERE / language).glob(f"{part}*.txt"))
+    content = "".join(file.read_text("utf-8") for file in files).translate(MARKS)
+    for text in re.split("(?m)^%%%.*\n", content)[1:]:
+        text = re.sub(f"{END}(?=\\S)", GLUED_END, text)
+        text = re.sub(f"{END} *\n", f"{END}\n", text)
+        text = re.sub(f"(?<![{END}\n])\n(?!\n)", LINE, text)
+        text = re.sub(f"{END}(?=\n)", "", text).replace(f"{END} ", END)
+        parts = GAPS.split(text)
+        for place in range(0, len(parts), 2):
+            parts[place] = SEVERAL * bool(CLITIC.search(parts[place])) + parts[place]
+        yield sentences_of("".join(parts), treebank, rng)
 
 
 def described(language: str) -> dict[str, dict]:

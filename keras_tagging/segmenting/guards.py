@@ -55,6 +55,8 @@ _BEGIN = re.compile(
 SENTENCE = 160
 #: an abbreviation that begins a line: "M.Eng. Physics"
 _FIRST = re.compile(r"[\r\n\v]\w{1,2}\.[^\W\d_]{1,4}$")
+#: and one of letters, behind which no sentence ends before a small one: "a.m. on"
+_DOTTED = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)*[^\W\d_]$")
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
@@ -63,8 +65,10 @@ _LONGEST = max(map(len, SHORTENED))
 _GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
 _PICTURES = re.compile(PICTURES.pattern)
 
-#: a stretch without blanks is looked at if one of these stands inside of it
-_SIGNS = np.array([ord(sign) for sign in "./:@\\,"], "uint32")
+#: a stretch without blanks is looked at if one of these stands inside of it, or one of
+#: the others anywhere
+_SIGNS = np.array([ord(sign) for sign in "./:\\,-_"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "#@"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -116,8 +120,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     ends before the line of an `ITEM`, where quoted lines begin or end, behind a line of
     less than `SHORT` characters, and at a `LINE` before anything but a small letter,
     before what is `LONE` and behind a line with a label (`Subject:`). A full stop
-    between a letter and a blank before a word or number is one of an abbreviation, or
-    ends a sentence.
+    between a letter and a blank before a word, number or bracket is one of an
+    abbreviation, or ends a sentence.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.
@@ -127,27 +131,33 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     inside, ends = _whole(codes, white)
     within, stops, shortened = _abbreviations(codes, white, is_first)
     small = _SMALL[np.minimum(codes[1:], _LAST)]
-    within[:-1] |= small & ~white[:-1] & ~np.isin(codes[:-1], _CALLS)
+    small &= ~np.isin(codes[:-1], _CALLS)
+    within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops |= _short_lines(codes, breaks)
     before, is_unit = None, False  # of the line before: how often quoted, its label
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
         text = text_of_codes(codes[place : place + MARK_SIZE])
-        if text[:3] in _WROTE or text[4:5] == "-":
-            if MACHINE.fullmatch(text_of_codes(codes[place : end - 1])):
-                within[place : end - 2] = True
+        is_machine = (text[:3] in _WROTE or text[4:5] == "-") and MACHINE.fullmatch(
+            text_of_codes(codes[place : end - 1])
+        )
+        if is_machine:
+            within[place : end - 2] = True
         mark = MARK.match(text)
         behind = text[mark.end() : mark.end() + 2] if mark else ""
         is_apart = behind[:1] in (" ", "")
         if mark and is_apart:
             within[place : place + mark.end()] = True
+            stops[place : place + mark.end()] = False
         quoted = mark[0].count(">") if mark else 0
         if quoted and not is_apart:
             quoted = -1  # which separates paragraphs
         is_line = place > 1 and codes[place - 1].item() == LINE
         is_new = is_line + is_unit + bool(LONE.match(text)) > 1
-        is_new = is_new or ITEM.match(text) or before not in (None, quoted)
+        is_new = (
+            is_new or is_machine or ITEM.match(text) or before not in (None, quoted)
+        )
         if place > 1 and is_new:
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower():
@@ -159,10 +169,13 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
 def _whole(codes, white):
     """Where the patterns let no token end, and where pictures end one."""
     inside, ends = np.zeros((2, len(codes)), bool)
-    for begin, stop in _stretches(white, np.isin(codes, _SIGNS)):
+    signs = np.isin(codes, _SIGNS)
+    signs[1:-1] &= ~(white[:-2] | white[2:])
+    signs[:1] = signs[-1:] = False
+    for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
-    for begin, stop in _stretches(white, _may_be_pictures(codes), alone=True):
+    for begin, stop in _stretches(white, _may_be_pictures(codes)):
         for match in _PICTURES.finditer(text_of_codes(codes[begin:stop])):
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True
@@ -195,8 +208,11 @@ def _abbreviations(codes, white, is_first):
             continue  # as most sentences end
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
         kind = _kind(behind)
-        if kind in kinds or _FIRST.search(
-            "\n" * (is_first and place < _LONGEST) + text
+        is_dotted = kind == "small" and _DOTTED.search(text)
+        if (
+            kind in kinds
+            or is_dotted
+            or _FIRST.search("\n" * (is_first and place < _LONGEST) + text)
         ):
             within[place + 1] = True
         elif word.isdigit() and _LABEL.match(behind):
@@ -212,7 +228,7 @@ def _abbreviations(codes, white, is_first):
             if word[0].isupper() and sentence != word and (kinds or not is_small):
                 within[place + 1] = word[1:].islower() and len(word) < 6
             stops[place + 1] = is_small and word.islower() and _VOWEL.search(word)
-    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]]
+    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]] | (latin[3:] == ord("("))
     return within, stops, shortened
 
 
@@ -245,16 +261,12 @@ def _kind(word: str) -> str:
     return "quote" if character in "\"'“”‘’«»([" else "sign"
 
 
-def _stretches(white, signs, alone=False):
+def _stretches(white, signs):
     """Where the stretches without blanks begin and end that have some of the signs.
 
     Args:
         white, signs: `(symbols,)`, which symbols these are.
-        alone: whether a sign counts at the begin and the end of a stretch, too.
     """
-    if not alone:
-        signs[1:-1] &= ~(white[:-2] | white[2:])
-        signs[:1] = signs[-1:] = False
     blanks = np.append(np.flatnonzero(white), len(white))
     stretches = np.unique(np.searchsorted(blanks, np.flatnonzero(signs)))
     begins = np.append(0, blanks + 1)[stretches]

@@ -22,7 +22,13 @@ from keras_tagging.encoding.batching import (
 from keras_tagging.segmenting.characters import CharacterFeatures
 from keras_tagging.segmenting.guards import Guarded, guarded
 from keras_tagging.segmenting.multiword import MultiwordSplitter
-from keras_tagging.segmenting.symbols import PARAGRAPH, Symbols, TextStream, are_white
+from keras_tagging.segmenting.symbols import (
+    PARAGRAPH,
+    Symbols,
+    TextStream,
+    are_white,
+    text_of_codes,
+)
 from keras_tagging.utils import limits
 
 
@@ -205,6 +211,12 @@ ENDS = (TOKEN, SENTENCE, MULTIWORD, MULTIWORD_SENTENCE)
 SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 #: of each label that of a token inside of a sentence
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
+#: Two rules hold unless the logit of the opposite is higher by this. A full stop that
+#: ends a sentence is a token of its own: "nooo." may look like an abbreviation. And a
+#: token ends on both sides of a dash or slash between letters or digits, or on neither
+#: one; but a French pronoun keeps its hyphen.
+DOUBT = 3.0
+_JOINTS = [ord(sign) for sign in "-–/"]
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
 #: soft hyphens, and other characters without a width that are in no word of training
@@ -282,8 +294,35 @@ def best_labels(
     within = following != PARAGRAPH if paragraphs else known.within & ~is_end
     best[within] = WITHIN[best[within]]
     best[:-1][known.shortened[:-1] & ~np.isin(best[1:], SENTENCE_ENDS)] = INSIDE
+    _mend_doubtful(best, scores, codes, known.inside)
     best[are_white(codes)] = INSIDE
     return best
+
+
+def _mend_doubtful(best, scores, codes, inside) -> None:
+    """Change labels by the rules that are beside `DOUBT`.
+
+    Args:
+        best: the labels, `(symbols,)`; they change.
+        scores, codes: of the symbols.
+        inside: where no token may end.
+    """
+    labels = INSIDE, TOKEN, MULTIWORD
+    stop = codes == ord(".")
+    final = stop[1:] & ~stop[:-1] & np.isin(best[1:], SENTENCE_ENDS)
+    final = np.flatnonzero(final & (best[:-1] == INSIDE) & ~inside[:-1])
+    best[final] = np.take(labels, (scores[final][:, labels] - (DOUBT, 0, 0)).argmax(-1))
+    cut = best != INSIDE
+    joint = 1 + np.flatnonzero(np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1]))
+    for place in joint.tolist():
+        around = text_of_codes(codes[[place - 1, place + 1]])
+        if not around.isalnum() or inside[place - 1 : place + 1].any():
+            continue
+        pair = scores[place - 1 : place + 1]
+        margins = pair[:, labels[1:]].max(-1) - pair[:, INSIDE]
+        side = np.abs(margins).argmin()
+        if abs(margins[side]) < DOUBT and best[place - 1 + side] not in SENTENCE_ENDS:
+            best[place - 1 + side] = INSIDE if margins[side] > 0 else TOKEN
 
 
 _LINE_END = re.compile("[ \t\r\n]*[\t\r\n][ \t\r\n]*")

@@ -50,6 +50,8 @@ def pieces(text, label, behind=None):
             "/usr/local/lib",
             "../a/b",
         ),
+        *("#Ab_c", "@jo_b", "max_len", "ab.bc.De"),
+        *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
     ],
 )
@@ -111,13 +113,18 @@ def test_pictures_end_where_they_end():
         ("Jo: it was late. sorry", ["Jo: it was late.", "sorry"]),
         ('X in 1990. "Hm X', ["X", "in 1990.", '"Hm X']),
         ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
+        ("X\n3. nit: a X", ["X", "3. nit: a X"]),
         (f"AB {LONG}\nb@c.d", [f"AB {LONG}", "b@c.d"]),
         ("[1/2/2024, 9:05:10 PM] X", ["[1/2/2024, 9:05:10 PM] X"]),
         (
             f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
             [f"Re: {LONG}", "by c", LONG, "www.b.c"],
         ),
+        ("[warn] X\n2.1 X\n\u2605\u2606 X", ["[warn] X", "2.1 X", "\u2605\u2606 X"]),
+        ("a since.[3][4] X. (-v) X", ["a since.[3][4]", "X", ".", "(-v)", "X"]),
+        ("X at 5 p.m. on X. M.D. X", ["X", "at 5 p.m. on X", ".", "M.", "D.", "X"]),
         ("On Mon X a X <b> wrote:\n> X", ["On Mon X a X <b> wrote:", "> X"]),
+        (f"X {LONG}\n2024-03-15 10:22 X", ["X", LONG, "2024-03-15 10:22 X"]),
         ("2024-03-15 10:22:07 X - a) X\nX", ["2024-03-15 10:22:07 X - a) X", "X"]),
     ],
 )
@@ -133,7 +140,8 @@ def test_where_sentences_end(text, sentences):
         ("no. 3", ["no.", "3"]),
         ("C. Wu", ["C.", "Wu"]),
         ("cf. this", ["cf.", "this"]),
-        ("no. (3)", ["no", ".", "(", "3", ")"]),
+        ("no. (3)", ["no.", "(", "3", ")"]),
+        ("no. \u2013", ["no", ".", "\u2013"]),
         ("3. X", ["3", ".", "X"]),
         ("on.\n\na", ["on", ".", "a"]),
     ],
@@ -149,6 +157,27 @@ def test_a_stop_inside_of_a_sentence_belongs_to_its_word(text, tokens):
     cuts = np.flatnonzero(fitting_labels(scores, symbols) != INSIDE) + 1
     parts = [text_of_codes(part).strip() for part in np.split(codes, cuts)]
     assert [part for part in parts if part] == tokens
+
+
+@pytest.mark.parametrize(
+    "text, ends, doubtful, sure",
+    [
+        ("nooo.", {4: SENTENCE}, ["nooo", "."], ["nooo."]),
+        ("a-b", {0: TOKEN}, ["a-b"], ["a", "-b"]),
+        ("a/b", {1: TOKEN}, ["a", "/", "b"], ["a/", "b"]),
+        ("a- b", {0: TOKEN}, ["a", "-", "b"], ["a", "-", "b"]),
+        ("1-2.", {0: TOKEN, 3: SENTENCE}, ["1-2", "."], ["1", "-2."]),
+    ],
+)
+def test_what_is_mended_where_the_network_doubts(text, ends, doubtful, sure):
+    """A stop at the end of a sentence; one side of a dash or slash."""
+    symbols = symbols_of(text)
+    labels = [ends.get(place, INSIDE) for place in range(len(text))]
+    for weight, tokens in ((1, doubtful), (9, sure)):
+        scores = weight * np.eye(5)[labels]
+        cuts = np.flatnonzero(fitting_labels(scores, symbols) != INSIDE) + 1
+        parts = [text_of_codes(part).strip() for part in np.split(symbols.codes, cuts)]
+        assert [part for part in parts if part] == tokens
 
 
 def test_each_guard_says_why_and_holds_nothing_up():
