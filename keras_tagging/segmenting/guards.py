@@ -68,7 +68,7 @@ _PICTURES = re.compile(PICTURES.pattern)
 #: a stretch without blanks is looked at if one of these stands inside of it, or one of
 #: the others anywhere
 _SIGNS = np.array([ord(sign) for sign in "./:\\,-_"], "uint32")
-_HEADS = np.array([ord(sign) for sign in "#@"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "#@'’"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -89,7 +89,6 @@ LONE = re.compile(r"https?:|www\.|[\w.+-]+@\w|```")
 #: lines inside of which no sentence ends: of a log, and above a quoted mail
 _WROTE = _TABLE["wrote"]
 MACHINE = re.compile("|".join([r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*", *_WROTE.values()]))
-_IRISH = re.compile("O['’][A-Z]")  # O'Brien
 
 
 class Guarded(NamedTuple):
@@ -161,7 +160,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if place > 1 and is_new:
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower():
-            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…"
+            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…,"
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
     return Guarded(inside, ends, within, stops, shortened)
 
@@ -180,9 +179,6 @@ def _whole(codes, white):
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True
             ends[max(begin, first - 1) : first] = True
-    for place in np.flatnonzero(codes[:-2] == ord("O")).tolist():
-        if _IRISH.fullmatch(text_of_codes(codes[place : place + 3])):
-            inside[place : place + 2] = place == 0 or white[place - 1]
     return inside, ends
 
 

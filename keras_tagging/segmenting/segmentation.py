@@ -213,10 +213,10 @@ SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: Two rules hold unless the logit of the opposite is higher by this. A full stop that
 #: ends a sentence is a token of its own: "nooo." may look like an abbreviation. And a
-#: token ends on both sides of a dash or slash between letters or digits, or on neither
-#: one; but a French pronoun keeps its hyphen.
+#: token ends on both sides of one of the joints between letters or digits, or on
+#: neither one; but a French pronoun keeps its hyphen.
 DOUBT = 3.0
-_JOINTS = [ord(sign) for sign in "-–/"]
+_JOINTS = [ord(sign) for sign in "-–/="]
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
 #: soft hyphens, and other characters without a width that are in no word of training
