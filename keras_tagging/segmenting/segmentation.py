@@ -328,7 +328,7 @@ def _mend_doubtful(best, scores, codes, inside) -> None:
 _LINE_END = re.compile("[ \t\r\n]*[\t\r\n][ \t\r\n]*")
 
 #: symbols of a window, without those that it reads around them
-WINDOW = 500
+WINDOW = 1000
 #: padded symbols in one call of the network
 SYMBOLS = 1 << 16
 #: where a token begins and ends, and its label
