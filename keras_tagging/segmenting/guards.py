@@ -38,7 +38,6 @@ def _guard(pattern: str, reason: str) -> Guard:
 
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
-PICTURES = _guard(**_TABLE["pictures"])
 _WORD = re.compile(r"[^\W_]+$")
 _VOWEL = re.compile("[aeiouyàâéèêëîïôûù]")
 #: begins a sentence behind a stop: a quotation (133 of 139 in EWT, GUM and Sequoia)
@@ -63,7 +62,7 @@ SHORTENED = {
 }
 _LONGEST = max(map(len, SHORTENED))
 _GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
-_PICTURES = re.compile(PICTURES.pattern)
+_PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 
 #: a stretch without blanks is looked at if one of these stands inside of it, or one of
 #: the others anywhere
@@ -77,6 +76,8 @@ _SMALL, _LARGE, _LETTER, _DIGIT = (
     np.array([holds(chr(code)) for code in range(_LAST)] + [False])
     for holds in (str.islower, str.isupper, str.isalpha, str.isdigit)
 )
+#: what a postcode ends in: behind it what is `LONE` begins in wrapped text, too
+_CODE = _LARGE | _DIGIT
 #: a line that ends in one of these goes on, and so does one before a quoted one
 _JOINTS = np.array([ord(mark) for mark in ",;-–—&"], "uint32")
 #: characters of lines that are units of their own
@@ -153,7 +154,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if quoted and not is_apart:
             quoted = -1  # which separates paragraphs
         is_line = place > 1 and codes[place - 1].item() == LINE
-        is_new = is_line + is_unit + bool(LONE.match(text)) > 1
+        is_code = place > 1 and _CODE[min(codes[place - 2].item(), _LAST)]
+        is_new = is_line + is_unit + bool(LONE.match(text)) * (1 + is_code) > 1
         is_new = (
             is_new or is_machine or ITEM.match(text) or before not in (None, quoted)
         )
@@ -204,6 +206,8 @@ def _abbreviations(codes, white, is_first):
             continue  # as most sentences end
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
         kind = _kind(behind)
+        if behind[0] == "(" and word.islower() and not kinds and "." not in text:
+            shortened[place] = False  # of an ordinary word
         is_dotted = kind == "small" and _DOTTED.search(text)
         if (
             kind in kinds

@@ -309,8 +309,8 @@ def _mend_doubtful(best, scores, codes, inside) -> None:
     """
     labels = INSIDE, TOKEN, MULTIWORD
     stop = codes == ord(".")
-    final = stop[1:] & ~stop[:-1] & np.isin(best[1:], SENTENCE_ENDS)
-    final = np.flatnonzero(final & (best[:-1] == INSIDE) & ~inside[:-1])
+    final = stop[1:] & np.isin(best[1:], SENTENCE_ENDS)
+    final = np.flatnonzero(~stop[:-1] & final & (best[:-1] == INSIDE) & ~inside[:-1])
     best[final] = np.take(labels, (scores[final][:, labels] - (DOUBT, 0, 0)).argmax(-1))
     cut = best != INSIDE
     joint = 1 + np.flatnonzero(np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1]))
