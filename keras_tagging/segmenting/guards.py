@@ -67,7 +67,7 @@ _PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 #: a stretch without blanks is looked at if one of these stands inside of it, or one of
 #: the others anywhere
 _SIGNS = np.array([ord(sign) for sign in "./:\\,-_"], "uint32")
-_HEADS = np.array([ord(sign) for sign in "#@'’"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "#@'’+$€£"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -139,9 +139,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
         text = text_of_codes(codes[place : place + MARK_SIZE])
-        is_machine = (text[:3] in _WROTE or text[4:5] == "-") and MACHINE.fullmatch(
-            text_of_codes(codes[place : end - 1])
-        )
+        may_be = text[:3] in _WROTE or text[4:5] == "-"
+        is_machine = may_be and MACHINE.fullmatch(text_of_codes(codes[place : end - 1]))
         if is_machine:
             within[place : end - 2] = True
         mark = MARK.match(text)
@@ -173,6 +172,8 @@ def _whole(codes, white):
     signs = np.isin(codes, _SIGNS)
     signs[1:-1] &= ~(white[:-2] | white[2:])
     signs[:1] = signs[-1:] = False
+    latin = np.minimum(codes, _LAST)
+    signs[:-1] |= _LARGE[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4"
     for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
