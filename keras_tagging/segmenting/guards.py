@@ -86,7 +86,7 @@ SHORT = 25
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
 #: what begins a unit behind the end of a line that is not full
-LONE = re.compile(r"https?:|www\.|[\w.+-]+@\w|```")
+LONE = re.compile(r"https?:|www\.|[\w.+-]+@\w|```|\w+\.(?:com|net|org)/")
 #: lines inside of which no sentence ends: of a log, and above a quoted mail
 _WROTE = _TABLE["wrote"]
 MACHINE = re.compile("|".join([r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*", *_WROTE.values()]))

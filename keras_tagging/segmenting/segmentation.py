@@ -212,11 +212,11 @@ SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 #: of each label that of a token inside of a sentence
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: Two rules hold unless the logit of the opposite is higher by this. A full stop that
-#: ends a sentence is a token of its own: "nooo." may look like an abbreviation. And a
-#: token ends on both sides of one of the joints between letters or digits, or on
-#: neither one; but a French pronoun keeps its hyphen.
+#: ends a sentence is a token of its own, and so are brackets: "nooo." may look like an
+#: abbreviation. And a token ends on both sides of one of the joints between letters or
+#: digits, or on neither one; but a French pronoun keeps its hyphen.
 DOUBT = 3.0
-_JOINTS = [ord(sign) for sign in "-–/="]
+_JOINTS, _BRACKETS = ([ord(sign) for sign in signs] for signs in ("-–/=", "()[]{}`"))
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
 #: soft hyphens, and other characters without a width that are in no word of training
@@ -309,20 +309,20 @@ def _mend_doubtful(best, scores, codes, inside) -> None:
     """
     labels = INSIDE, TOKEN, MULTIWORD
     stop = codes == ord(".")
-    final = stop[1:] & np.isin(best[1:], SENTENCE_ENDS)
-    final = np.flatnonzero(~stop[:-1] & final & (best[:-1] == INSIDE) & ~inside[:-1])
-    best[final] = np.take(labels, (scores[final][:, labels] - (DOUBT, 0, 0)).argmax(-1))
+    apart = stop[1:] & np.isin(best[1:], SENTENCE_ENDS)
+    apart |= np.isin(codes[1:], _BRACKETS) | np.isin(codes[:-1], _BRACKETS)
+    apart = np.flatnonzero(~stop[:-1] & apart & (best[:-1] == INSIDE) & ~inside[:-1])
+    best[apart] = np.take(labels, (scores[apart][:, labels] - (DOUBT, 0, 0)).argmax(-1))
     cut = best != INSIDE
     joint = 1 + np.flatnonzero(np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1]))
     for place in joint.tolist():
         around = text_of_codes(codes[[place - 1, place + 1]])
-        if not around.isalnum() or inside[place - 1 : place + 1].any():
-            continue
         pair = scores[place - 1 : place + 1]
         margins = pair[:, labels[1:]].max(-1) - pair[:, INSIDE]
-        side = np.abs(margins).argmin()
-        if abs(margins[side]) < DOUBT and best[place - 1 + side] not in SENTENCE_ENDS:
-            best[place - 1 + side] = INSIDE if margins[side] > 0 else TOKEN
+        side = place - 1 + (doubts := np.abs(margins)).argmin()
+        is_free = around.isalnum() and not inside[place - 1 : place + 1].any()
+        if is_free and doubts.min() < DOUBT and best[side] not in SENTENCE_ENDS:
+            best[side] = TOKEN if best[side] == INSIDE else INSIDE
 
 
 _LINE_END = re.compile("[ \t\r\n]*[\t\r\n][ \t\r\n]*")

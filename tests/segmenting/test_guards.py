@@ -116,6 +116,7 @@ def test_pictures_end_where_they_end():
         ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
         ("X\n3. nit: a X", ["X", "3. nit: a X"]),
         (f"AB {LONG}\nb@c.d", [f"AB {LONG}", "b@c.d"]),
+        (f"a {LONG} 97\nb.com/c ab", [f"a {LONG} 97", "b.com/c ab"]),
         ("[1/2/2024, 9:05:10 PM] X", ["[1/2/2024, 9:05:10 PM] X"]),
         (
             f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
@@ -167,6 +168,7 @@ def test_a_stop_inside_of_a_sentence_belongs_to_its_word(text, tokens):
         ("a-b", {0: TOKEN}, ["a-b"], ["a", "-b"]),
         ("a/b", {1: TOKEN}, ["a", "/", "b"], ["a/", "b"]),
         ("a- b", {0: TOKEN}, ["a", "-", "b"], ["a", "-", "b"]),
+        ("(0)7 {b", {1: TOKEN}, ["(", "0", ")", "7", "{", "b"], ["(0", ")7", "{b"]),
         ("1-2.", {0: TOKEN, 3: SENTENCE}, ["1-2", "."], ["1", "-2."]),
     ],
 )
