@@ -1,7 +1,6 @@
 """Train the segmenter of a model, on treebanks and on texts that are made from them.
 
-    python models/segmenter.py en first.keras ud-en-ewt GUM --learn-all --texts 25 \\
-        --text text.txt
+    python models/segmenter.py en first.keras ud-en-ewt GUM --learn-all --texts 25
     python models/segmenter.py en second.keras ud-en-ewt GUM --learn-all --texts 15 \\
         --start first.keras --keep 0.25 --set epochs=2 learning_rate=0.002
     python models/make.py en --segmenter second.keras
@@ -10,18 +9,12 @@
 hand. This prints the figures of the development sentences, as they are and with their
 lines wrapped, and in how many of the texts that are kept back a sentence or a token is
 wrong. With `--learn-all` the kinds and words that are
-kept back are learnt, too, and only their combinations are new to the model. `--text` is
-that of `free_text.py`: what the present model cuts there, and hardly wrongly, shows in
-which ordinary words sentences end. With `--keep` the weights are the mean of those of
-`--start` and the new ones (Wortsman et al. 2022): old texts are not forgotten.
+kept back are learnt, too, and only their combinations are new to the model. With
+`--keep` the weights are the mean of those of `--start` and the new ones (Wortsman et
+al. 2022): old texts are not forgotten.
 """
 
 import argparse
-import random
-import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import texts
@@ -39,10 +32,6 @@ WRITTEN = 4
 #: by evidence on the development sentences, where the recipe has others
 SETTINGS = {"window": 75, "batch_size": 64, "epochs": 8, "weight_average": 0.999}
 SETTINGS |= {"dropout": 0.2, "layer_dropout": 0.4}
-#: sentences of free text, at least, and those that stay together, at most
-FREE, TOGETHER = 8000, 12
-#: occurrences in sentences that make a word in small letters no abbreviation
-USUAL = 5
 
 
 def wrong_of(segmenter, made: dict) -> dict[str, list[int]]:
@@ -78,45 +67,6 @@ def material(corpora, language: str, seed: int, count: int, learn_all: bool) -> 
         made = texts.made(treebank, language, kept, count, seed, all_words=learn_all)
         sentences += [s for of_kind in made.values() for text in of_kind for s in text]
     return sentences
-
-
-def sure(sentences: list, seed: int) -> Iterator:
-    """Sentences that a model cut hardly wrongly, in runs in another order.
-
-    They have no stop inside, and end in a usual word and a mark.
-    """
-    surfaces = [sentence.surface for sentence in sentences]
-    inner = Counter(x for surface in surfaces for x in surface.tokens[:-2])
-
-    def is_sure(surface) -> bool:
-        *tokens, before, last = ["", "", *surface.tokens]
-        marks = re.compile(r"[.?!]+|(?=.*[^\W_]).*[^\w'’-].*")
-        return (
-            2 < len(tokens) < 46
-            and last in (*".?!",)
-            and not surface.spaces_after[-2]
-            and surface.text[:1] in (*'"“', surface.text[0].upper())
-            and (last != "." or before.islower() and inner[before] >= USUAL)
-            and not any(map(marks.fullmatch, [*tokens, before]))
-        )
-
-    runs = [[]]
-    for sentence, surface in zip(sentences, surfaces, strict=True):
-        if is_sure(surface):
-            runs[-1].append(sentence)
-        is_end = "\n\n" in (surface.after or "\n\n") or not is_sure(surface)
-        if is_end or len(runs[-1]) == TOGETHER:
-            runs.append([])
-    random.Random(seed).shuffle(runs)
-    count = 0
-    for run in filter(None, runs):
-        for sentence in run:
-            after = " " if sentence is not run[-1] else "\n\n"
-            surface = replace(sentence.surface, after=after)
-            yield keras_tagging.Sentence(sentence.tokens, surface=surface)
-        count += len(run)
-        if count >= FREE:
-            return
 
 
 def figures(segmenter, corpora, language: str) -> None:
@@ -157,11 +107,12 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=80, help="of each kind")
     parser.add_argument("--start", type=Path, help="whose weights are learnt on")
     parser.add_argument("--keep", type=float, default=0.0, help="share of the start's")
-    parser.add_argument("--text", type=Path, help="free text, beside all else")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--only-measure", action="store_true")
     asked = parser.parse_args()
     corpora = [keras_tagging.load_corpus(x, surface=True) for x in asked.corpora]
+    if asked.keep and not asked.start:
+        parser.error("--keep is a share of the weights of --start: give it")
     if asked.only_measure:
         segmenter = keras_tagging.load(asked.out)
         segmenter = getattr(segmenter, "segmenter", None) or segmenter
@@ -175,12 +126,6 @@ def main() -> None:
         segmenter = type(start).from_config(segmenter.get_config() | about)
         segmenter.set_weights(start.get_weights())
     train = material(corpora, asked.language, asked.seed, asked.texts, asked.learn_all)
-    if asked.text:
-        present = keras_tagging.load(asked.language).segmenter
-        free = [*sure([*present.segment(asked.text.read_text("utf-8"))], asked.seed)]
-        train += free
-        for text in texts.laid_out(texts.Treebank(free), asked.seed):
-            train += text
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
     segmenter.fit(train, validation_data=dev, verbose=2)
     if asked.keep:

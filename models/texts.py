@@ -62,7 +62,7 @@ class Treebank:
     """Sentences, phrases and names of a treebank, as pieces of texts.
 
     Args:
-        sentences: with surfaces, and trees if phrases are needed.
+        sentences: with trees and surfaces.
     """
 
     def __init__(self, sentences: Sequence[Sentence]):
@@ -95,7 +95,7 @@ class Treebank:
         return "".join(parts[:-1])
 
     def _add_phrases(self, sentence: Sentence, piece: str) -> None:
-        if max(sentence.surface.words) > 1 or "head" not in sentence.columns:
+        if max(sentence.surface.words) > 1:
             return  # words are tokens, then
         tokens = re.split(f"[ {GLUE}]", piece)
         gaps = [*re.findall(f"[ {GLUE}]", piece), ""]

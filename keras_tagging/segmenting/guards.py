@@ -128,13 +128,14 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         is_first: whether the document begins with them.
     """
     white = are_white(codes)
-    inside, ends = _whole(codes, white)
-    within, stops, shortened = _abbreviations(codes, white, is_first)
-    small = _SMALL[np.minimum(codes[1:], _LAST)]
+    latin = np.minimum(codes, _LAST)
+    inside, ends = _whole(codes, latin, white)
+    within, stops, shortened = _abbreviations(codes, latin, white, is_first)
+    small = _SMALL[latin[1:]]
     small &= ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
-    stops |= _short_lines(codes, breaks)
+    stops |= _short_lines(codes, latin, breaks)
     before, is_unit = None, False  # of the line before: how often quoted, its label
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
@@ -153,7 +154,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if quoted and not is_apart:
             quoted = -1  # which separates paragraphs
         is_line = place > 1 and codes[place - 1].item() == LINE
-        is_code = place > 1 and _CODE[min(codes[place - 2].item(), _LAST)]
+        is_code = place > 1 and _CODE[latin[place - 2]]
         is_new = is_line + is_unit + bool(LONE.match(text)) * (1 + is_code) > 1
         is_new = (
             is_new or is_machine or ITEM.match(text) or before not in (None, quoted)
@@ -166,13 +167,12 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     return Guarded(inside, ends, within, stops, shortened)
 
 
-def _whole(codes, white):
+def _whole(codes, latin, white):
     """Where the patterns let no token end, and where pictures end one."""
     inside, ends = np.zeros((2, len(codes)), bool)
     signs = np.isin(codes, _SIGNS)
     signs[1:-1] &= ~(white[:-2] | white[2:])
     signs[:1] = signs[-1:] = False
-    latin = np.minimum(codes, _LAST)
     signs[:-1] |= _LARGE[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4"
     for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
@@ -185,7 +185,7 @@ def _whole(codes, white):
     return inside, ends
 
 
-def _abbreviations(codes, white, is_first):
+def _abbreviations(codes, latin, white, is_first):
     """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
 
     One ends before a quotation, and behind a number before a label (`Att.:`). Before a
@@ -194,7 +194,6 @@ def _abbreviations(codes, white, is_first):
     letter, too (161 of 163).
     """
     within, stops, shortened = np.zeros((3, len(codes)), bool)
-    latin = np.minimum(codes, _LAST)
     before_stop = (codes[1:-2] == ord(".")) & white[2:-1]
     shortened[:-3] = _LETTER[latin[:-3]] & before_stop
     numbers = _DIGIT[latin[:-3]] & before_stop
@@ -233,15 +232,16 @@ def _abbreviations(codes, white, is_first):
     return within, stops, shortened
 
 
-def _short_lines(codes, breaks):
+def _short_lines(codes, latin, breaks):
     """Where lines that do not go on end.
 
     Args:
+        latin: the code points, or `_LAST` for others.
         breaks: the symbols at which lines end.
     """
     stops = np.zeros(len(codes), bool)
     ends_line = 1 + np.flatnonzero(codes[1:-1] == LINE)
-    after = np.minimum(codes[ends_line + 1], _LAST)
+    after = latin[ends_line + 1]
     goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after])
     edges = np.concatenate([[-1], breaks, [len(codes)]])
     sizes = np.diff(edges) - 1  # of lines

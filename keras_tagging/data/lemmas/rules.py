@@ -483,7 +483,7 @@ def spellings(form: str, shape: str) -> list[str]:
 
 
 def _most_exact(row: Mapping[str, list[str]], names: Iterable[str]):
-    """What a row has of the first of these names that is in it; None without any."""
+    """Look up the first of these names that a row has; None without any."""
     return next((row[name] for name in names if name in row), None)
 
 
