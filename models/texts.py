@@ -39,6 +39,10 @@ SEVERAL = "\x01"
 MARKS = str.maketrans("¦¬", END + GLUE)
 #: an English word that is two
 CLITIC = re.compile("(?:n['’]t|['’](?:s|re|ve|ll|d|m)|s['’])$", re.IGNORECASE)
+#: a line before that of a name, in mail
+CLOSING = re.compile(
+    f"(?im)^(?:best|cheers|kind|love|regards|sincerely|thank|warm|yours).{{0,25}},{END}$"
+)
 GAPS = re.compile(f"([ \t\n{GLUE}{END}{GLUED_END}{LINE}{KEEPING}]+)")
 FINAL = re.compile("[.?!…:;,)\"'’”»]$|[\U0001f000-\U0001ffff]$")
 #: "-", "*" and so on, for training and for what is kept back
@@ -423,16 +427,26 @@ def sentences_of(text: str, treebank: Treebank, rng: random.Random) -> list[Sent
     return sentences
 
 
-def written(treebank: Treebank, language: str, part: str) -> Iterator[list[Sentence]]:
+def written(
+    treebank: Treebank, language: str, part: str, joined: bool = False
+) -> Iterator[list[Sentence]]:
     """The texts that were written by hand: those of `texts/LANGUAGE/PART*.txt`.
 
     A line with `%%%` stands before each. `¦` ends a sentence, and `¬` a token before
-    another one without a blank.
+    another one without a blank. With `joined` these are the mails alone, with blanks in
+    the place of line ends, as programs and treebanks have them.
     """
     rng = random.Random("written")
     files = sorted((HERE / language).glob(f"{part}*.txt"))
     content = "".join(file.read_text("utf-8") for file in files).translate(MARKS)
     for text in re.split("(?m)^%%%.*\n", content)[1:]:
+        if joined and not CLOSING.search(text):
+            continue
+        if joined:
+            text = re.sub(f"(?<={END})\n(?=[^\\s>])", " ", text)
+            text = re.sub(
+                f"(?<={END})\n\n(?=[^\\s>])", lambda _: rng.choice([" ", "\n\n"]), text
+            )
         text = re.sub(f"{END}(?=\\S)", GLUED_END, text)
         text = re.sub(f"{END} *\n", f"{END}\n", text)
         text = re.sub(f"(?<![{END}\n])\n(?!\n)", LINE, text)

@@ -54,7 +54,9 @@ _BEGIN = re.compile(
 SENTENCE = 160
 #: an abbreviation that begins a line: "M.Eng. Physics"
 _FIRST = re.compile(r"[\r\n\v]\w{1,2}\.[^\W\d_]{1,4}$")
-#: and one of letters, behind which no sentence ends before a small one: "a.m. on"
+#: and one of letters, behind which no sentence ends before a small one or a day: "a.m.
+#: on", "p.m. Friday"
+_DAY = re.compile("(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
 _DOTTED = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)*[^\W\d_]$")
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
@@ -64,10 +66,10 @@ _LONGEST = max(map(len, SHORTENED))
 _GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
 _PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 
-#: a stretch without blanks is looked at if one of these stands inside of it, or one of
-#: the others anywhere
-_SIGNS = np.array([ord(sign) for sign in "./:\\,-_"], "uint32")
-_HEADS = np.array([ord(sign) for sign in "#@'’+$€£"], "uint32")
+#: a stretch without blanks is looked at if one of these stands before its end, or one
+#: of the others anywhere
+_SIGNS = np.array([ord(sign) for sign in "./:;\\,-_"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "#@'’+$€£<¼½¾"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -171,9 +173,9 @@ def _whole(codes, latin, white):
     """Where the patterns let no token end, and where pictures end one."""
     inside, ends = np.zeros((2, len(codes)), bool)
     signs = np.isin(codes, _SIGNS)
-    signs[1:-1] &= ~(white[:-2] | white[2:])
-    signs[:1] = signs[-1:] = False
-    signs[:-1] |= _LARGE[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4"
+    signs[:-1] &= ~white[1:]
+    signs[-1:] = False
+    signs[:-1] |= _LETTER[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4"
     for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
@@ -208,12 +210,10 @@ def _abbreviations(codes, latin, white, is_first):
         kind = _kind(behind)
         if behind[0] == "(" and word.islower() and not kinds and "." not in text:
             shortened[place] = False  # of an ordinary word
-        is_dotted = kind == "small" and _DOTTED.search(text)
-        if (
-            kind in kinds
-            or is_dotted
-            or _FIRST.search("\n" * (is_first and place < _LONGEST) + text)
-        ):
+        goes_on = kind == "small" or _DAY.match(behind)
+        goes_on = goes_on and _DOTTED.search(text) or kind in kinds
+        begin = "\n" * (is_first and place < _LONGEST)
+        if goes_on or _FIRST.search(begin + text):
             within[place + 1] = True
         elif word.isdigit() and _LABEL.match(behind):
             stops[place + 1] = True

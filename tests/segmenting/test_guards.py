@@ -51,7 +51,8 @@ def pieces(text, label, behind=None):
             "../a/b",
         ),
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
-        *("WH-1000XM2s", "Ca2+", "K+", "$$$"),
+        *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
+        *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
     ],
@@ -65,6 +66,12 @@ def test_what_is_one_token(token, where):
 @pytest.mark.parametrize("text", ["ab", "and/or", "3/4", "[3,5]", "a,b", "don't", "/s"])
 def test_everything_else_is_asked_of_the_network(text):
     assert pieces(text, TOKEN) == list(text)
+
+
+def test_what_is_one_token_between_blanks():
+    text = "a ;-) :D <3 :oops: -v -5 /tmp .env -2:00 .e"
+    parts = ["a", ";-)", ":D", "<3", ":oops:", "-v", "-5", "/tmp", ".env"]
+    assert pieces(text, TOKEN) == [*parts, "-", "2:00", ".", "e"]
 
 
 @pytest.mark.parametrize("quote", "'\u2019")
@@ -99,6 +106,7 @@ def test_pictures_end_where_they_end():
         ("> X\n> c.\n> d", ["> X > c.", "> d"]),
         ("Messrs. X approx. $3 incl. a. B", ["Messrs. X", "approx. $3 incl. a.", "B"]),
         ("a can. Sto. X", ["a can.", "Sto. X"]),
+        ("a 3 p.m. Friday. p.m. X", ["a 3 p.m. Friday.", "p.m.", "X"]),
         ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
         (
