@@ -6,12 +6,12 @@
     python models/make.py en --segmenter second.keras
 
 `texts.py` makes the texts, and reads those of `texts/LANGUAGE/`, which were written by
-hand. This prints the figures of the development sentences, as they are and with their
-lines wrapped, and in how many of the texts that are kept back a sentence or a token is
-wrong. With `--learn-all` the kinds and words that are
-kept back are learnt, too, and only their combinations are new to the model. With
-`--keep` the weights are the mean of those of `--start` and the new ones (Wortsman et
-al. 2022): old texts are not forgotten.
+hand: 3,560 to learn from, of which `en` 0.9.1 has read 1,680. This prints the figures
+of the development sentences, as they are and with their lines wrapped, and in how many
+of the texts that are kept back a sentence or a token is wrong. With `--learn-all` the
+kinds and words that are kept back are learnt, too, and only their combinations are new
+to the model. With `--keep` the weights are the mean of those of `--start` and the new
+ones (Wortsman et al. 2022): old texts are not forgotten.
 """
 
 import argparse
@@ -63,6 +63,8 @@ def material(corpora, language: str, seed: int, count: int, learn_all: bool) -> 
         sentences += text
     for text in texts.written(treebank, language, "train"):
         sentences += WRITTEN * text
+    for text in texts.written(treebank, language, "train", joined=True):
+        sentences += text
     for kept in (False, True)[: 1 + learn_all]:
         made = texts.made(treebank, language, kept, count, seed, all_words=learn_all)
         sentences += [s for of_kind in made.values() for text in of_kind for s in text]

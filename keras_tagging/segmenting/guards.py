@@ -203,7 +203,7 @@ def _abbreviations(codes, latin, white, is_first):
     for place in np.flatnonzero(shortened[:-3] | numbers).tolist():
         text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
         word = _WORD.search(text)[0]
-        kinds = SHORTENED.get(word.lower(), "")
+        kinds = SHORTENED.get(word) or SHORTENED.get(word.lower(), "")
         if is_large[place] and not kinds and text[-1].isalpha() and "." not in text:
             continue  # as most sentences end
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
@@ -214,7 +214,7 @@ def _abbreviations(codes, latin, white, is_first):
         goes_on = goes_on and _DOTTED.search(text) or kind in kinds
         begin = "\n" * (is_first and place < _LONGEST)
         if goes_on or _FIRST.search(begin + text):
-            within[place + 1] = True
+            within[place + 1] = codes[place + 2] != LINE
         elif word.isdigit() and _LABEL.match(behind):
             stops[place + 1] = True
         elif not kinds and len(word) > 1 and _OPENING.match(behind):

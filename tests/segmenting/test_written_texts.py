@@ -35,6 +35,10 @@ def test_marks_are_ends_of_sentences_and_tokens(texts, tmp_path, monkeypatch):
     ]
     assert text_of(first) == "Hi Jo,\nI don't see\nit.Bye!  So\n\n"
     assert text_of(second) == "No.\n\n"
+    content = "%%% a\nNo¬.¦\n\n%%% b\nSo¬.¦\nBest¬,¦\nJo¦\n> a¦\n"
+    (tmp_path / "en" / "train-a.txt").write_text(content, encoding="utf-8")
+    [mail] = texts.written(treebank, "en", "train", joined=True)
+    assert text_of(mail) == "So. Best, Jo\n> a\n\n"
 
 
 @pytest.mark.parametrize("part", ["train", "dev"])
