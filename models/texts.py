@@ -440,9 +440,9 @@ def written(
     files = sorted((HERE / language).glob(f"{part}*.txt"))
     content = "".join(file.read_text("utf-8") for file in files).translate(MARKS)
     for text in re.split("(?m)^%%%.*\n", content)[1:]:
-        if joined and not CLOSING.search(text):
-            continue
         if joined:
+            if not CLOSING.search(text):
+                continue
             text = re.sub(f"(?<={END})\n(?=[^\\s>])", " ", text)
             text = re.sub(
                 f"(?<={END})\n\n(?=[^\\s>])", lambda _: rng.choice([" ", "\n\n"]), text

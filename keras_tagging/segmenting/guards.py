@@ -56,8 +56,8 @@ SENTENCE = 160
 _FIRST = re.compile(r"[\r\n\v]\w{1,2}\.[^\W\d_]{1,4}$")
 #: and one of letters, behind which no sentence ends before a small one or a day: "a.m.
 #: on", "p.m. Friday"
-_DAY = re.compile("(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
 _DOTTED = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)*[^\W\d_]$")
+_DAY = re.compile("(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
@@ -175,7 +175,7 @@ def _whole(codes, latin, white):
     signs = np.isin(codes, _SIGNS)
     signs[:-1] &= ~white[1:]
     signs[-1:] = False
-    signs[:-1] |= _LETTER[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4"
+    signs[:-1] |= _LETTER[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4", "a4f"
     for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
@@ -211,9 +211,9 @@ def _abbreviations(codes, latin, white, is_first):
         if behind[0] == "(" and word.islower() and not kinds and "." not in text:
             shortened[place] = False  # of an ordinary word
         goes_on = kind == "small" or _DAY.match(behind)
-        goes_on = goes_on and _DOTTED.search(text) or kind in kinds
+        is_dotted = goes_on and _DOTTED.search(text)
         begin = "\n" * (is_first and place < _LONGEST)
-        if goes_on or _FIRST.search(begin + text):
+        if kind in kinds or is_dotted or _FIRST.search(begin + text):
             within[place + 1] = codes[place + 2] != LINE
         elif word.isdigit() and _LABEL.match(behind):
             stops[place + 1] = True
