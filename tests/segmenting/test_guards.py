@@ -52,6 +52,7 @@ def pieces(text, label, behind=None):
         ),
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
+        "1⅓",
         *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
