@@ -52,7 +52,7 @@ def pieces(text, label, behind=None):
         ),
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
-        "1⅓",
+        *("1⅓", "m²", "a_b[c].d()", "a.b()"),
         *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
@@ -70,9 +70,24 @@ def test_everything_else_is_asked_of_the_network(text):
 
 
 def test_what_is_one_token_between_blanks():
-    text = "a ;-) :D <3 :oops: -v -5 /tmp .env -2:00 .e"
-    parts = ["a", ";-)", ":D", "<3", ":oops:", "-v", "-5", "/tmp", ".env"]
+    text = "a ;-) :D <3 :oops: -v -5 /tmp .env u/ab -2:00 .e"
+    parts = ["a", ";-)", ":D", "<3", ":oops:", "-v", "-5", "/tmp", ".env", "u/ab"]
     assert pieces(text, TOKEN) == [*parts, "-", "2:00", ".", "e"]
+
+
+def test_an_abbreviation_before_a_bracket_keeps_its_stop():
+    parts = ["(", "etc.", ")", "(", "8", "p.m.", ")", "(", "a", ".", ")"]
+    assert pieces("(etc.) (8 p.m.) (a.)", TOKEN) == parts
+
+
+def test_quoted_code_is_one_token():
+    parts = ["`", "f(x,2)", "`", "f", "(", "x", ")"]
+    assert pieces("`f(x,2)` f(x)", TOKEN) == parts
+
+
+def test_stars_around_words_are_tokens():
+    parts = ["**", "a_b:", "**", "(", "**", "ab", "***", ")", "a**b", "*", "c"]
+    assert pieces("**a_b:** (**ab***) a**b * c", INSIDE, "(") == parts
 
 
 @pytest.mark.parametrize("quote", "'\u2019")
@@ -124,6 +139,10 @@ def test_pictures_end_where_they_end():
         (f"{LONG} X\n@b: c", [f"{LONG} X", "@b: c"]),
         ("Jo: it was late. sorry", ["Jo: it was late.", "sorry"]),
         ('X in 1990. "Hm X', ["X", "in 1990.", '"Hm X']),
+        ("X see vol. IV b, sec. ii. X", ["X", "see vol. IV b, sec. ii.", "X"]),
+        ("Assoc. Prof. X and Det. Sgt. X", ["Assoc. Prof. X", "and Det. Sgt. X"]),
+        ("yep ok. so 6 yds. of X", ["yep ok.", "so 6 yds. of X"]),
+        (f"AB {LONG.upper()}\nab", [f"AB {LONG.upper()}", "ab"]),
         ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
         ("X\n3. nit: a X", ["X", "3. nit: a X"]),
         (f"AB {LONG}\nb@c.d", [f"AB {LONG}", "b@c.d"]),
