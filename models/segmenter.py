@@ -2,7 +2,7 @@
 
     python models/segmenter.py en first.keras ud-en-ewt GUM --learn-all --texts 25
     python models/segmenter.py en second.keras ud-en-ewt GUM --learn-all --texts 15 \\
-        --start first.keras --keep 0.25 --set epochs=2 learning_rate=0.002
+        --start first.keras --teachers a.onnx b.onnx --set epochs=3 learning_rate=0.003
     python models/make.py en --segmenter second.keras
 
 `texts.py` makes the texts, and reads those of `texts/LANGUAGE/`, which were written by
@@ -11,17 +11,24 @@ of the development sentences, as they are and with their lines wrapped, and in h
 of the texts that are kept back a sentence or a token is wrong. With `--learn-all` the
 kinds and words that are kept back are learnt, too, and only their combinations are new
 to the model. With `--keep` the weights are the mean of those of `--start` and the new
-ones (Wortsman et al. 2022): old texts are not forgotten.
+ones (Wortsman et al. 2022): old texts are not forgotten. With `--teachers`, exported
+segmenters, half of what is learnt are the means of their answers (Hinton et al. 2015).
 """
 
 import argparse
 from pathlib import Path
 
+import numpy as np
 import texts
+from keras import ops
 
 import keras_tagging
+from keras_tagging import runtime
 from keras_tagging.cli.options import pairs
+from keras_tagging.data.sentence import document_of
 from keras_tagging.metrics.raw_text import segmentation_scores
+from keras_tagging.models.segmenter.segmenter import Segmenter
+from keras_tagging.segmenting.symbols import TextStream
 
 #: texts of a kind that are measured
 MEASURED = 20
@@ -32,6 +39,46 @@ WRITTEN = 4
 #: by evidence on the development sentences, where the recipe has others
 SETTINGS = {"window": 75, "batch_size": 64, "epochs": 8, "weight_average": 0.999}
 SETTINGS |= {"dropout": 0.2, "layer_dropout": 0.4}
+
+
+class Pupil(Segmenter):
+    """A segmenter that learns the answers of others beside the gold ones.
+
+    Its targets are rows of `table`, `(symbols, labels)`: what is to be learnt of each.
+    """
+
+    #: of exported files; a tuple, as Keras would train layers
+    teachers = ()
+    #: of their answers in what is learnt
+    share = 0.5
+
+    def objectives(self):
+        return {**super().objectives(), "weighted_metrics": []}
+
+    def batches(self, sentences, fitting):
+        batches = super().batches(sentences, fitting)
+        asked = batches.targets >= 0
+        table = np.eye(5, dtype="float16")[np.maximum(batches.targets, 0)]
+        text = document_of(sentences)[0].rstrip() + "\n\n"
+        answers = sum(probabilities(x, text) for x in self.teachers)
+        # the teachers do not read the white space at the end
+        known = table[: len(answers)]
+        known += self.share * (answers / len(self.teachers) - known)
+        self.table = ops.convert_to_tensor(table)
+        batches.targets = np.where(asked, np.arange(len(asked)), -1).astype("int32")
+        return batches
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        wanted = ops.take(self.table, ops.maximum(y, 0), axis=0)
+        losses = -ops.sum(ops.cast(wanted, "float32") * ops.log_softmax(y_pred), -1)
+        return ops.sum(losses * sample_weight) / ops.sum(sample_weight)
+
+
+def probabilities(teacher, text: str) -> np.ndarray:
+    """What a runtime segmenter answers for each symbol, `(symbols, labels)`."""
+    scored = teacher.segmentation.scored(TextStream(text))
+    parts = (ops.softmax(np.float32(logits)) for _, logits in scored)
+    return np.concatenate([np.asarray(part, "float16") for part in parts])
 
 
 def wrong_of(segmenter, made: dict) -> dict[str, list[int]]:
@@ -109,6 +156,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=80, help="of each kind")
     parser.add_argument("--start", type=Path, help="whose weights are learnt on")
     parser.add_argument("--keep", type=float, default=0.0, help="share of the start's")
+    parser.add_argument("--teachers", type=Path, nargs="+", default=[])
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--only-measure", action="store_true")
     asked = parser.parse_args()
@@ -121,11 +169,13 @@ def main() -> None:
         figures(segmenter, corpora, asked.language)
         return
     settings = SETTINGS | pairs("--set", asked.set)
-    segmenter = keras_tagging.build("segmenter", seed=asked.seed, **settings)
+    about = keras_tagging.build("segmenter", seed=asked.seed, **settings).get_config()
     if asked.start:
         start = keras_tagging.load(asked.start)
-        about = {"vocabularies": dict(start.vocabularies), "spaces": start.spaces}
-        segmenter = type(start).from_config(segmenter.get_config() | about)
+        about |= {"vocabularies": dict(start.vocabularies), "spaces": start.spaces}
+    segmenter = (Pupil if asked.teachers else Segmenter).from_config(about)
+    segmenter.teachers = tuple(runtime.load(x, threads=1) for x in asked.teachers)
+    if asked.start:
         segmenter.set_weights(start.get_weights())
     train = material(corpora, asked.language, asked.seed, asked.texts, asked.learn_all)
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
@@ -134,6 +184,8 @@ def main() -> None:
         both = zip(start.get_weights(), segmenter.get_weights(), strict=True)
         mean = [asked.keep * old + (1 - asked.keep) * new for old, new in both]
         segmenter.set_weights(mean)
+    trained, segmenter = segmenter, Segmenter.from_config(segmenter.get_config())
+    segmenter.set_weights(trained.get_weights())
     segmenter.save(asked.out, overwrite=True)
     figures(segmenter, corpora, asked.language)
 

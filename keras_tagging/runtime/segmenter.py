@@ -72,7 +72,7 @@ class OnnxSegmenter(Evaluated):
         vocabularies = {"character": described["character"]}
         features.set_vocabularies(vocabularies | {LEXICON: described.get(LEXICON, [])})
         multiword = (described[name] for name in LISTS[1:])
-        self._segmentation = Segmentation(
+        self.segmentation = Segmentation(
             features,
             MultiwordSplitter(*multiword),
             described["spaces"],
@@ -89,17 +89,17 @@ class OnnxSegmenter(Evaluated):
         self, text: str | Iterable[str], lines: bool = False
     ) -> Iterator[Sentence]:
         """Find the sentences of a text, one by one: see `Segmenter.segment`."""
-        return self._segmentation.segment(text, lines)
+        return self.segmentation.segment(text, lines)
 
     def segment_each(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
         """The sentences of each text: see `Segmenter.segment_each`."""
-        return self._segmentation.segment_each(texts)
+        return self.segmentation.segment_each(texts)
 
     def measured(self, sentences: Iterable[Sentence]) -> dict[str, float]:
         """The figures on gold sentences with surfaces, as of `Segmenter.evaluate`."""
         from keras_tagging.kinds.figures import segment_figures  # half a second
 
-        return segment_figures(self._segmentation, sentences)
+        return segment_figures(self.segmentation, sentences)
 
     def _logits(self, ids: np.ndarray) -> np.ndarray:
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""
