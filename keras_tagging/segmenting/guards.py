@@ -70,15 +70,15 @@ _PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
-_SIGNS = np.array([ord(sign) for sign in "./:;\\,-_"], "uint32")
-_HEADS = np.array([ord(sign) for sign in "`#@'’+$€£<²³¼½¾⅓⅔⅛⅜⅝⅞"], "uint32")
+_SIGNS = np.array([ord(sign) for sign in "./:;\\,-_("], "uint32")
+_HEADS = np.array([ord(sign) for sign in "`#@='’+$€£<²³¼½¾⅓⅔⅛⅜⅝⅞"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
 _LAST = 0x600
-_SMALL, _LARGE, _LETTER, _DIGIT = (
+_SMALL, _LARGE, _LETTER, _DIGIT, _OPEN = (
     np.array([holds(chr(code)) for code in range(_LAST)] + [False])
-    for holds in (str.islower, str.isupper, str.isalpha, str.isdigit)
+    for holds in (str.islower, str.isupper, str.isalpha, str.isdigit, "([".__contains__)
 )
 #: what a postcode ends in: behind it what is `LONE` begins in wrapped text, too
 _CODE = _LARGE | _DIGIT
@@ -203,16 +203,17 @@ def _abbreviations(codes, latin, white, is_first):
     before_stop = (codes[1:-2] == ord(".")) & white[2:-1]
     shortened[:-3] = _LETTER[latin[:-3]] & before_stop
     numbers = _DIGIT[latin[:-3]] & before_stop
-    is_large = _LARGE[latin[3:]]  # of what follows
     for place in np.flatnonzero(shortened[:-3] | numbers).tolist():
         text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
         word = _WORD.search(text)[0]
         kinds = SHORTENED.get(word) or SHORTENED.get(word.lower(), "")
-        if is_large[place] and not kinds and text[-1].isalpha() and "." not in text:
+        is_word = not kinds and text[-1].isalpha() and "." not in text
+        if is_word and _LARGE[latin[place + 3]]:
             continue  # as most sentences end
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
         kind = _kind(behind)
-        if behind[0] == "(" and word.islower() and not kinds and "." not in text:
+        is_plain = is_word and word.islower() if behind[0] == "(" else not kinds
+        if is_plain and behind[0] in "([":
             shortened[place] = False  # of an ordinary word
         goes_on = kind == "small" or _DAY.match(behind)
         is_dotted = goes_on and _DOTTED.search(text)
@@ -232,7 +233,7 @@ def _abbreviations(codes, latin, white, is_first):
             if word[0].isupper() and sentence != word and (kinds or not is_small):
                 within[place + 1] = word[1:].islower() and len(word) < 6
             stops[place + 1] = is_small and bool(_PLAIN.fullmatch(word))
-    shortened[:-3] &= _LETTER[latin[3:]] | _DIGIT[latin[3:]] | (latin[3:] == ord("("))
+    shortened[:-3] &= (_LETTER | _DIGIT | _OPEN)[latin[3:]]
     return within, stops, shortened
 
 
