@@ -12,7 +12,8 @@ of the texts that are kept back a sentence or a token is wrong. With `--learn-al
 kinds and words that are kept back are learnt, too, and only their combinations are new
 to the model. With `--keep` the weights are the mean of those of `--start` and the new
 ones (Wortsman et al. 2022): old texts are not forgotten. With `--teachers`, exported
-segmenters, half of what is learnt are the means of their answers (Hinton et al. 2015).
+segmenters, three fifths of what is learnt are the means of their answers (Hinton et al.
+2015), but for texts that are `--unseen`.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from keras_tagging.cli.options import pairs
 from keras_tagging.data.sentence import document_of
 from keras_tagging.metrics.raw_text import segmentation_scores
 from keras_tagging.models.segmenter.segmenter import Segmenter
-from keras_tagging.segmenting.symbols import TextStream
+from keras_tagging.segmenting.symbols import TextStream, symbols_of
 
 #: texts of a kind that are measured
 MEASURED = 20
@@ -50,7 +51,9 @@ class Pupil(Segmenter):
     #: of exported files; a tuple, as Keras would train layers
     teachers = ()
     #: of their answers in what is learnt
-    share = 0.5
+    share = 0.6
+    #: sentences that they have not read, of which they know little
+    unseen = frozenset()
 
     def objectives(self):
         return {**super().objectives(), "weighted_metrics": []}
@@ -59,11 +62,18 @@ class Pupil(Segmenter):
         batches = super().batches(sentences, fitting)
         asked = batches.targets >= 0
         table = np.eye(5, dtype="float16")[np.maximum(batches.targets, 0)]
-        text = document_of(sentences)[0].rstrip() + "\n\n"
+        text, surfaces = document_of(sentences)
+        text = text.rstrip() + "\n\n"
         answers = sum(probabilities(x, text) for x in self.teachers)
+        share = np.full((len(answers), 1), self.share, "float16")
+        offsets = symbols_of(text).offsets
+        for surface in surfaces:
+            if surface.text in self.unseen:
+                bounds = surface.start, surface.start + len(surface.text)
+                share[slice(*np.searchsorted(offsets, bounds))] = 0
         # the teachers do not read the white space at the end
         known = table[: len(answers)]
-        known += self.share * (answers / len(self.teachers) - known)
+        known += share * (answers / len(self.teachers) - known)
         self.table = ops.convert_to_tensor(table)
         batches.targets = np.where(asked, np.arange(len(asked)), -1).astype("int32")
         return batches
@@ -157,6 +167,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="whose weights are learnt on")
     parser.add_argument("--keep", type=float, default=0.0, help="share of the start's")
     parser.add_argument("--teachers", type=Path, nargs="+", default=[])
+    parser.add_argument("--unseen", nargs="*", default=[], help="texts new to these")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--only-measure", action="store_true")
     asked = parser.parse_args()
@@ -177,6 +188,12 @@ def main() -> None:
     segmenter.teachers = tuple(runtime.load(x, threads=1) for x in asked.teachers)
     if asked.start:
         segmenter.set_weights(start.get_weights())
+    treebank = texts.Treebank([s for corpus in corpora for s in corpus.train])
+    parts = [
+        texts.written(treebank, asked.language, f"train-{x}") for x in asked.unseen
+    ]
+    new = {s.surface.text for part in parts for text in part for s in text}
+    segmenter.unseen = frozenset(new)
     train = material(corpora, asked.language, asked.seed, asked.texts, asked.learn_all)
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
     segmenter.fit(train, validation_data=dev, verbose=2)

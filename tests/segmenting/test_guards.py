@@ -153,6 +153,7 @@ def test_pictures_end_where_they_end():
             f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
             [f"Re: {LONG}", "by c", LONG, "www.b.c"],
         ),
+        ("- [x] X\n- [ ] X", ["- [x] X", "- [ ] X"]),
         ("[warn] X\n2.1 X\n\u2605\u2606 X", ["[warn] X", "2.1 X", "\u2605\u2606 X"]),
         ("a since.[3][4] X. (-v) X", ["a since.[3][4]", "X", ".", "(-v)", "X"]),
         ("X at 5 p.m. on X. A.C. X", ["X", "at 5 p.m. on X", ".", "A.", "C.", "X"]),
