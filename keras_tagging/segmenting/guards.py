@@ -54,10 +54,8 @@ _BEGIN = re.compile(
     + r")[\"'”’)\]]*[ \v]|[\r\n]|: "
 )
 SENTENCE = 160
-#: an abbreviation that begins a line: "M.Eng. Physics"
-_FIRST = re.compile(r"[\r\n\v]\w{1,2}\.[^\W\d_]{1,4}$")
-#: and one of letters, behind which no sentence ends before a small one or a day: "a.m.
-#: on", "p.m. Friday"
+#: an abbreviation of letters, behind which no sentence ends before a small one or a
+#: day: "a.m. on", "p.m. Friday"
 _DOTTED = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)*[^\W\d_]$")
 _DAY = re.compile("(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
 #: the kinds of characters before which a full stop behind a word ends no sentence
@@ -86,6 +84,8 @@ _CODE = _LARGE | _DIGIT
 _JOINTS = np.array([ord(mark) for mark in ",;-–—&"], "uint32")
 #: characters of lines that are units of their own
 SHORT = 25
+#: inside of these no sentence ends (656 of 659), nor before a mark between fields
+_ASIDE = re.compile(r"(?<=[^\s.?!:\"”)]) \([^()\n\r]{3,150}\)|\S (?=[•·|] )")
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
@@ -120,10 +120,10 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
 
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
-    of a quoted line, at the beginning of its line, or behind what is `SHORTENED`. One
-    ends behind a line in capitals before others (326 of 326 of our texts), before the
-    line of an `ITEM`, where quoted lines begin or end, behind a line of
-    less than `SHORT` characters, and at a `LINE` before anything but a small letter,
+    of a quoted line, at the beginning of its line, behind what is `SHORTENED`, or in an
+    `_ASIDE`. One ends behind a line in capitals before others (326 of 326 of our
+    texts), before the line of an `ITEM`, where quoted lines begin or end, behind a line
+    of less than `SHORT` characters, and at a `LINE` before anything but a small letter,
     before what is `LONE` and behind a line with a label (`Subject:`). A full stop
     between a letter and a blank before a word, number or bracket is one of an
     abbreviation, or ends a sentence.
@@ -135,10 +135,12 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     white = are_white(codes)
     latin = np.minimum(codes, _LAST)
     inside, ends = _whole(codes, latin, white)
-    within, stops, shortened = _abbreviations(codes, latin, white, is_first)
+    within, stops, shortened = _abbreviations(codes, latin, white)
     small = _SMALL[latin[1:]]
     small &= ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
+    for aside in _ASIDE.finditer(text_of_codes(codes)):
+        within[aside.start() : aside.end() - 1] = True
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops |= _short_lines(codes, latin, breaks)
     # of the line before: how often quoted, whether it has a label, or capitals alone
@@ -191,7 +193,7 @@ def _whole(codes, latin, white):
     return inside, ends
 
 
-def _abbreviations(codes, latin, white, is_first):
+def _abbreviations(codes, latin, white):
     """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
 
     One ends before a quotation, and behind a number before a label (`Att.:`). Before a
@@ -215,10 +217,8 @@ def _abbreviations(codes, latin, white, is_first):
         is_plain = is_word and word.islower() if behind[0] == "(" else not kinds
         if is_plain and behind[0] in "([":
             shortened[place] = False  # of an ordinary word
-        goes_on = kind == "small" or _DAY.match(behind)
-        is_dotted = goes_on and _DOTTED.search(text)
-        begin = "\n" * (is_first and place < _LONGEST)
-        if kind in kinds or is_dotted or _FIRST.search(begin + text):
+        is_dotted = _DOTTED.search(text) and (kind == "small" or _DAY.match(behind))
+        if kind in kinds or is_dotted:
             within[place + 1] = codes[place + 2] != LINE
         elif word.isdigit() and _LABEL.match(behind):
             stops[place + 1] = True
