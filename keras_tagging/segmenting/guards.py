@@ -41,7 +41,7 @@ GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 _WORD = re.compile(r"[^\W_]+$")
 _ROMAN = re.compile("(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
 #: may end a sentence that began with a small letter
-_PLAIN = re.compile(r"(?!in$|no$|.$)[^\W\dA-Z]*[aeiouyàâéèêëîïôûù][^\W\dA-Z]*|\d+")
+_PLAIN = re.compile(r"(?!in$|no$|.$)[^\W\dA-Z]*[aeiouyàâéèêëîïôûù][^\W\dA-Z]*|\d+|k")
 #: begins a sentence behind a stop: a quotation (133 of 139 in EWT, GUM and Sequoia)
 _OPENING = re.compile(r"[\"“«][^\W\d_a-z]")
 #: and a label behind a number
@@ -179,9 +179,9 @@ def _whole(codes, latin, white):
     """Where the patterns let no token end, and where pictures end one."""
     inside, ends = np.zeros((2, len(codes)), bool)
     signs = np.isin(codes, _SIGNS)
-    signs[:-1] &= ~white[1:]
-    signs[-1:] = False
-    signs[:-1] |= _LETTER[latin[:-1]] & _DIGIT[latin[1:]]  # "XM4", "a4f"
+    signs &= ~np.append(white[1:], True)
+    kinds = 2 * _LETTER[latin] + _DIGIT[latin]
+    signs[:-1] |= kinds[:-1] + kinds[1:] == 3  # "XM4", "14b"
     for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
@@ -281,5 +281,5 @@ def _stretches(white, signs):
 
 def _may_be_pictures(codes: np.ndarray) -> np.ndarray:
     """Which code points picture sequences have, and hardly any other word."""
-    bmp = ((codes >= 0x203C) & (codes < 0x2C00)) | np.isin(codes, [0x2A, 0x2013])
+    bmp = ((codes >= 0x203C) & (codes < 0x2C00)) | np.isin(codes, [0x25, 0x2A, 0x2013])
     return bmp | ((codes >= 0x1F000) & (codes < 0x1FB00)) | (codes == 0xFE0F)

@@ -52,7 +52,18 @@ def pieces(text, label, behind=None):
         ),
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
-        *("1⅓", "m²", "m2", "a_b[c].d()", "a.b()", "abc()", "!=", "abc77"),
+        *(
+            "1⅓",
+            "m²",
+            "m2",
+            "a_b[c].d()",
+            "a.b()",
+            "abc()",
+            "!=",
+            "abc77",
+            "6LY",
+            "14b",
+        ),
         *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
@@ -103,6 +114,7 @@ def test_pictures_end_where_they_end():
     assert pieces("1990\u201399", INSIDE) == ["1990", "\u2013", "99"]
     parts = ["so", "\U0001f600", "\U0001f600", FAMILY, FLAG, FLAG, "!", "\u2605\u2605"]
     assert pieces(text, INSIDE) == parts
+    assert pieces("10%/25% 5%", INSIDE) == ["10", "%", "/25%", "5%"]
     assert pieces("a\U0001f1eb", INSIDE) == ["a\U0001f1eb"]  # half a flag
 
 
@@ -141,6 +153,7 @@ def test_pictures_end_where_they_end():
         ("Assoc. Prof. X and Det. Sgt. X", ["Assoc. Prof. X", "and Det. Sgt. X"]),
         ("Max. 3 X Ltd. [3] X max. 3", ["Max.", "3 X", "Ltd. [3]", "X", "max. 3"]),
         ("yep ok. so 6 yds. of X", ["yep ok.", "so 6 yds. of X"]),
+        ("Jo: k. on my way 5. X", ["Jo: k.", "on my way 5.", "X"]),
         (f"AB {LONG.upper()}\nab", [f"AB {LONG.upper()}", "ab"]),
         ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
         ("X\n3. nit: a X", ["X", "3. nit: a X"]),
