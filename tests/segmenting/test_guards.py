@@ -92,6 +92,12 @@ def test_an_abbreviation_before_a_bracket_keeps_its_stop():
     assert pieces("(etc.) (8 p.m.) (a.)", TOKEN) == parts
 
 
+def test_no_abbreviation_ends_in_a_vowel():
+    text = "de novo. Be (Ma co. Be (ma. Be Abe. Be"
+    parts = ["de novo.", "Be (Ma co. Be (ma. Be Abe. Be"]
+    assert pieces(text, SENTENCE, "?") == parts
+
+
 def test_quoted_code_is_one_token():
     parts = ["`", "f(x,2)", "`", "f", "(", "x", ")"]
     assert pieces("`f(x,2)` f(x)", TOKEN) == parts
@@ -153,6 +159,7 @@ def test_pictures_end_where_they_end():
         ("Assoc. Prof. X and Det. Sgt. X", ["Assoc. Prof. X", "and Det. Sgt. X"]),
         ("Max. 3 X Ltd. [3] X max. 3", ["Max.", "3 X", "Ltd. [3]", "X", "max. 3"]),
         ("yep ok. so 6 yds. of X", ["yep ok.", "so 6 yds. of X"]),
+        ("X at 5s. 6d. a X in S. 5", ["X", "at 5s. 6d. a X", "in S.", "5"]),
         ("Jo: k. on my way 5. X", ["Jo: k.", "on my way 5.", "X"]),
         (f"AB {LONG.upper()}\nab", [f"AB {LONG.upper()}", "ab"]),
         ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
