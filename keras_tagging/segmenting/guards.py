@@ -72,7 +72,7 @@ _PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
 _SIGNS = np.array([ord(sign) for sign in "./:;\\,-_("], "uint32")
-_HEADS = np.array([ord(sign) for sign in "`#@='’+$€£<²³¼½¾⅓⅔⅛⅜⅝⅞"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "`#@=*'’+$€£<²³¼½¾⅓⅔⅛⅜⅝⅞"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic

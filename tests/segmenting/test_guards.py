@@ -120,7 +120,7 @@ def test_pictures_end_where_they_end():
     assert pieces("1990\u201399", INSIDE) == ["1990", "\u2013", "99"]
     parts = ["so", "\U0001f600", "\U0001f600", FAMILY, FLAG, FLAG, "!", "\u2605\u2605"]
     assert pieces(text, INSIDE) == parts
-    assert pieces("10%/25% 5%", INSIDE) == ["10", "%", "/25%", "5%"]
+    assert pieces("10%/25% \u22655%", INSIDE) == ["10", "%", "/25%", "\u2265", "5%"]
     assert pieces("a\U0001f1eb", INSIDE) == ["a\U0001f1eb"]  # half a flag
 
 
@@ -158,7 +158,7 @@ def test_pictures_end_where_they_end():
         ("X see vol. IV b, sec. ii. X", ["X", "see vol. IV b, sec. ii.", "X"]),
         ("Assoc. Prof. X and Det. Sgt. X", ["Assoc. Prof. X", "and Det. Sgt. X"]),
         ("Max. 3 X Ltd. [3] X max. 3", ["Max.", "3 X", "Ltd. [3]", "X", "max. 3"]),
-        ("yep ok. so 6 yds. of X", ["yep ok.", "so 6 yds. of X"]),
+        ("yep ok. so conc. of X", ["yep ok.", "so conc. of X"]),
         ("X at 5s. 6d. a X in S. 5", ["X", "at 5s. 6d. a X", "in S.", "5"]),
         ("Jo: k. on my way 5. X", ["Jo: k.", "on my way 5.", "X"]),
         (f"AB {LONG.upper()}\nab", [f"AB {LONG.upper()}", "ab"]),
