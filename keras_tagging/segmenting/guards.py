@@ -39,8 +39,8 @@ def _guard(pattern: str, reason: str) -> Guard:
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 _WORD = re.compile(r"[^\W_]+$")
-_COUNT = re.compile("^[0-9]+")
-_ROMAN = re.compile("(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
+_COUNT = re.compile("^1?[0-9](?=[ds]$)")
+_ROMAN = re.compile("(?!xx)(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
 #: may end a sentence that began with a small letter
 _PLAIN = re.compile(r"(?!in$|no$|.$)[^\W\dA-Z]*[aeiouyàâéèêëîïôûù][^\W\dA-Z]*|\d+|k")
 #: which no abbreviation ends in: "de novo" (5,679 of 5,682 before a capital)
@@ -72,7 +72,7 @@ _PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
 _SIGNS = np.array([ord(sign) for sign in "./:;\\,-_("], "uint32")
-_HEADS = np.array([ord(sign) for sign in "`#@=*'’+$€£<²³¼½¾⅓⅔⅛⅜⅝⅞"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "`#@=*'’+$€£<²³¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -88,7 +88,7 @@ _JOINTS = np.array([ord(mark) for mark in ",;-–—&"], "uint32")
 #: characters of lines that are units of their own
 SHORT = 25
 #: inside of these no sentence ends (656 of 659), nor before a mark between fields
-_ASIDE = re.compile(r"(?<=[^\s.?!:\"”)]) \([^()\n\r]{3,150}\)|\S (?=[•·|] )")
+_ASIDE = re.compile(r"(?<=[^\s.?!:\"”)]) \([^()\n\r]{3,150}\)|[^\s.?!] (?=[•·|] )")
 
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
@@ -141,8 +141,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     within, stops, shortened = _abbreviations(codes, latin, white)
     small = _SMALL[latin[1:]] & ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
-    for aside in _ASIDE.finditer(text_of_codes(codes)):
-        within[aside.start() : aside.end() - 1] = True
+    for begin, end in (aside.span() for aside in _ASIDE.finditer(text_of_codes(codes))):
+        within[begin : end - 1], stops[begin : end - 1] = True, False
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops |= _short_lines(codes, latin, breaks)
     # of the line before: how often quoted, whether it has a label, or capitals alone
@@ -154,7 +154,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         may_be = text[:3] in _WROTE or text[4:5] == "-"
         is_machine = may_be and MACHINE.fullmatch(line[: end - 1 - place])
         if is_machine:
-            within[place : end - 2] = True
+            within[place : end - 2], stops[place : end - 2] = True, False
         mark = MARK.match(text)
         behind = text[mark.end() : mark.end() + 2] if mark else ""
         is_apart = behind[:1] in (" ", "")
@@ -172,12 +172,12 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         elif quoted > 0 and behind[1:].islower():
             within[place - 2] |= chr(codes[place - 2]) not in ".!?:…,"
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
-        is_head = len(line) > SHORT and line.isupper()
+        is_head = len(line) > SHORT and line.isupper() and line[-2] not in ",;-–—&"
     return Guarded(inside, ends, within, stops, shortened)
 
 
 def _whole(codes, latin, white):
-    """Where the patterns let no token end, and where pictures end one."""
+    """Where the patterns let no token end, and where pictures and some signs do."""
     inside, ends = np.zeros((2, len(codes)), bool)
     signs = np.isin(codes, _SIGNS)
     signs &= ~np.append(white[1:], True)
@@ -281,6 +281,6 @@ def _stretches(white, signs):
 
 
 def _may_be_pictures(codes: np.ndarray) -> np.ndarray:
-    """Which code points picture sequences have, and hardly any other word."""
+    """Which code points picture sequences and the signs beside them have."""
     bmp = ((codes >= 0x203C) & (codes < 0x2C00)) | np.isin(codes, [0x25, 0x2A, 0x2013])
     return bmp | ((codes >= 0x1F000) & (codes < 0x1FB00)) | (codes == 0xFE0F)
