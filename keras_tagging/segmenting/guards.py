@@ -39,7 +39,7 @@ def _guard(pattern: str, reason: str) -> Guard:
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 _WORD = re.compile(r"[^\W_]+$")
-_COUNT = re.compile("^1?[0-9](?=[ds]$)")
+_COUNT = re.compile("^(?!(?:[0-9]{2})?[0-9]0s$)[0-9]+(?=[ds]$)")  # but for decades
 _ROMAN = re.compile("(?!xx)(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
 #: may end a sentence that began with a small letter
 _PLAIN = re.compile(r"(?!in$|no$|.$)[^\W\dA-Z]*[aeiouyàâéèêëîïôûù][^\W\dA-Z]*|\d+|k")
