@@ -29,6 +29,7 @@ from keras_tagging.cli.options import pairs
 from keras_tagging.data.sentence import document_of
 from keras_tagging.metrics.raw_text import segmentation_scores
 from keras_tagging.models.segmenter.segmenter import Segmenter
+from keras_tagging.segmenting.segmentation import LABELS
 from keras_tagging.segmenting.symbols import TextStream, symbols_of
 
 #: texts of a kind that are measured
@@ -61,7 +62,7 @@ class Pupil(Segmenter):
     def batches(self, sentences, fitting):
         batches = super().batches(sentences, fitting)
         asked = batches.targets >= 0
-        table = np.eye(5, dtype="float16")[np.maximum(batches.targets, 0)]
+        table = np.eye(len(LABELS), dtype="float16")[np.maximum(batches.targets, 0)]
         text, surfaces = document_of(sentences)
         text = text.rstrip() + "\n\n"
         answers = sum(probabilities(x, text) for x in self.teachers)
@@ -185,15 +186,15 @@ def main() -> None:
         start = keras_tagging.load(asked.start)
         about |= {"vocabularies": dict(start.vocabularies), "spaces": start.spaces}
     segmenter = (Pupil if asked.teachers else Segmenter).from_config(about)
-    segmenter.teachers = tuple(runtime.load(x, threads=1) for x in asked.teachers)
     if asked.start:
         segmenter.set_weights(start.get_weights())
-    treebank = texts.Treebank([s for corpus in corpora for s in corpus.train])
-    parts = [
-        texts.written(treebank, asked.language, f"train-{x}") for x in asked.unseen
-    ]
-    new = {s.surface.text for part in parts for text in part for s in text}
-    segmenter.unseen = frozenset(new)
+    if asked.teachers:
+        segmenter.teachers = tuple(runtime.load(x, threads=1) for x in asked.teachers)
+        treebank = texts.Treebank([s for corpus in corpora for s in corpus.train])
+        names = (f"train-{name}" for name in asked.unseen)
+        parts = (texts.written(treebank, asked.language, name) for name in names)
+        new = (s.surface.text for part in parts for text in part for s in text)
+        segmenter.unseen = frozenset(new)
     train = material(corpora, asked.language, asked.seed, asked.texts, asked.learn_all)
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
     segmenter.fit(train, validation_data=dev, verbose=2)

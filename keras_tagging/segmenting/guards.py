@@ -39,7 +39,9 @@ def _guard(pattern: str, reason: str) -> Guard:
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
 _WORD = re.compile(r"[^\W_]+$")
-_COUNT = re.compile("^(?!(?:[0-9]{2})?[0-9]0s$)[0-9]+(?=[ds]$)")  # but for decades
+#: how many shillings or pence, but no decade: "6d", not "80s"
+_COUNT = re.compile("^(?!(?:[0-9]{2})?[0-9]0s$)[0-9]+(?=[ds]$)")
+#: a numeral, but no kisses
 _ROMAN = re.compile("(?!xx)(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
 #: may end a sentence that began with a small letter
 _PLAIN = re.compile(r"(?!in$|no$|.$)[^\W\dA-Z]*[aeiouyàâéèêëîïôûù][^\W\dA-Z]*|\d+|k")
@@ -172,7 +174,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         elif quoted > 0 and behind[1:].islower():
             within[place - 2] |= chr(codes[place - 2]) not in ".!?:…,"
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
-        is_head = len(line) > SHORT and line.isupper() and line[-2] not in ",;-–—&"
+        is_head = len(line) > SHORT and line.isupper() and codes[end - 2] not in _JOINTS
     return Guarded(inside, ends, within, stops, shortened)
 
 
@@ -197,10 +199,10 @@ def _whole(codes, latin, white):
 def _abbreviations(codes, latin, white):
     """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
 
-    One ends before a quotation, and behind a number before a label (`Att.:`). Before a
-    small letter none ends behind a short word with a capital ("Utd. in"; so
-    are 27 of 33 stops of EWT and GUM), and one does if the sentence began with a small
-    letter, too (161 of 163).
+    One ends before a quotation, behind a number before a label (`Att.:`), and behind
+    what is `_WHOLE` before a capital. Before a small letter none ends behind a short
+    word with a capital ("Utd. in"; so are 27 of 33 stops of EWT and GUM), and one does
+    if the sentence began with a small letter, too (161 of 163).
     """
     within, stops, shortened = np.zeros((3, len(codes)), bool)
     before_stop = (codes[1:-2] == ord(".")) & white[2:-1]
@@ -282,5 +284,5 @@ def _stretches(white, signs):
 
 def _may_be_pictures(codes: np.ndarray) -> np.ndarray:
     """Which code points picture sequences and the signs beside them have."""
-    bmp = ((codes >= 0x203C) & (codes < 0x2C00)) | np.isin(codes, [0x25, 0x2A, 0x2013])
+    bmp = ((codes >= 0x203C) & (codes < 0x2C00)) | np.isin(codes, [*map(ord, "%*–")])
     return bmp | ((codes >= 0x1F000) & (codes < 0x1FB00)) | (codes == 0xFE0F)
