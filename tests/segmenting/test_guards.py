@@ -53,7 +53,7 @@ def pieces(text, label, behind=None):
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
         *("1⅓", "m²", "m2", "a_b[c].d()", "a.b()", "abc()", "!="),
-        *("abc77", "6LY", "14b", "A*"),
+        *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1"),
         *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
@@ -75,6 +75,12 @@ def test_what_is_one_token_between_blanks():
     parts = ["a", ";-)", ":D", "<3", ":oops:", "-v", "-5", "/tmp", ".env", "u/ab"]
     parts.append("ABS'")
     assert pieces(text, TOKEN) == [*parts, "-", "2:00", ".", "e"]
+
+
+def test_code_in_backticks_and_the_links_of_a_badge_are_tokens():
+    assert "f(x)==[0]:" in pieces("`f(x)==[0]:`", TOKEN)
+    links = pieces("[![ab](https://a.org/b.svg)](https://c.org)", TOKEN)
+    assert {"https://a.org/b.svg", "https://c.org"} < {*links}
 
 
 def test_an_abbreviation_before_a_bracket_keeps_its_stop():
