@@ -43,6 +43,7 @@ def pieces(text, label, behind=None):
         *("4.46", "10:30", "10.0.0.7:9090", "3.12.1", "12,50", "1,200.50", "v2.0"),
         *("7/12/1999", "2020/01/31", "https://a.org/x_y?z=1&w=2", "ftp://b.net/c-d.gz"),
         *("www.uni-x.de/~me", "jo.doe+a@mail.b-c.co.uk", "example.org", "x.com/a/b"),
+        *("www.ab.com/a_b/c", "a_b@c.org"),
         *(
             "my-file.tar.gz",
             "setup.py",
