@@ -33,8 +33,7 @@ _TABLE = tomllib.loads(files(__package__).joinpath("guards.toml").read_text("utf
 
 
 def _guard(pattern: str, reason: str) -> Guard:
-    names = _TABLE["names"]
-    return Guard(re.sub("<([a-z]+)>", lambda name: names[name[1]], pattern), reason)
+    return Guard(re.sub("<([a-z]+)>", lambda x: _TABLE["names"][x[1]], pattern), reason)
 
 
 GUARDS = [_guard(**row) for row in _TABLE["guards"]]
@@ -147,8 +146,9 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         within[begin : end - 1], stops[begin : end - 1] = True, False
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops |= _short_lines(codes, latin, breaks)
-    # of the line before: how often quoted, whether it has a label, or capitals alone
-    before, is_unit, is_head = None, False, False
+    # of the line before: how often quoted, whether it has a label, capitals alone, is
+    # too long for a greeting
+    before, is_unit, is_head, is_long = None, False, False, False
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
         line = text_of_codes(codes[place:end])
@@ -172,9 +172,11 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if place > 1 and (is_new or before not in (None, quoted)):
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower():
-            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…,"
+            marks = ".!?:…" if is_long else ".!?:…,"  # of a greeting
+            within[place - 2] |= chr(codes[place - 2]) not in marks
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
-        is_head = len(line) > SHORT and line.isupper() and codes[end - 2] not in _JOINTS
+        is_long = len(line) > SHORT
+        is_head = is_long and line.isupper() and codes[end - 2] not in _JOINTS
     return Guarded(inside, ends, within, stops, shortened)
 
 
@@ -253,8 +255,7 @@ def _short_lines(codes, latin, breaks):
     after = latin[ends_line + 1]
     goes_on = (after == _LAST) | (_LETTER[after] & ~_LARGE[after])
     sizes = np.diff(np.concatenate([[-1], breaks, [len(codes)]])) - 1  # of lines
-    line = np.searchsorted(breaks, ends_line)
-    goes_on &= sizes[line] >= SHORT
+    goes_on &= sizes[np.searchsorted(breaks, ends_line)] >= SHORT
     goes_on |= np.isin(codes[ends_line - 1], _JOINTS) | (after == ord(">"))
     stops[ends_line[~goes_on] - 1] = True
     return stops
@@ -262,12 +263,11 @@ def _short_lines(codes, latin, breaks):
 
 def _kind(word: str) -> str:
     """The kind of what stands behind an abbreviation."""
-    character = word[0]
     if any(map(str.isdigit, word)) or _ROMAN.fullmatch(word):
         return "digit"
-    if character.isalpha():
-        return "large" if character.isupper() else "small"
-    return "quote" if character in "\"'“”‘’«»([" else "sign"
+    if word[0].isalpha():
+        return "large" if word[0].isupper() else "small"
+    return "quote" if word[0] in "\"'“”‘’«»([" else "sign"
 
 
 def _stretches(white, signs):

@@ -38,6 +38,8 @@ REACH, NEAR = 600, 5
 SLACK = 8
 #: characters of lines that may be full: at least, if capitals follow them, and at most
 NARROW, USUAL, WIDE = 40, 55, 100
+#: what a line begins with, but for an address: that follows as well in a signature
+_HEAD = re.compile(r"(?!https?:|www\.|[\w.+-]+@)[^\W\d_]")
 
 
 @dataclass(frozen=True)
@@ -181,8 +183,8 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
     for shift in range(-NEAR, NEAR + 2):
         line, real = near(shift)
         widest = np.maximum(widest, np.where(real, lengths[line], 0))
-    heads = (whole[begin : begin + 1] for begin in begins.tolist())
-    small = np.array([head.isalpha() and not head.isupper() for head in heads])
+    heads = (_HEAD.match(whole, begin) for begin in begins.tolist())
+    small = np.array([bool(head) and not head[0].isupper() for head in heads])
     full_around, around, small_around = np.zeros((3, len(runs)), int)
     for shift in range(-NEAR, NEAR + 1):
         line, real = near(shift)

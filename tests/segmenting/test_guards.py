@@ -54,7 +54,7 @@ def pieces(text, label, behind=None):
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
         *("1⅓", "m²", "m2", "a_b[c].d()", "a.b()", "abc()", "!="),
-        *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1"),
+        *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1", "R12yf"),
         *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
@@ -78,8 +78,7 @@ def test_what_is_one_token_between_blanks():
     assert pieces(text, TOKEN) == [*parts, "-", "2:00", ".", "e"]
 
 
-def test_code_in_backticks_and_the_links_of_a_badge_are_tokens():
-    assert "f(x)==[0]:" in pieces("`f(x)==[0]:`", TOKEN)
+def test_the_links_of_a_badge_are_tokens():
     links = pieces("[![ab](https://a.org/b.svg)](https://c.org)", TOKEN)
     assert {"https://a.org/b.svg", "https://c.org"} < {*links}
 
@@ -96,8 +95,13 @@ def test_no_abbreviation_ends_in_a_vowel():
 
 
 def test_quoted_code_is_one_token():
-    parts = ["`", "f(x,2)", "`", "f", "(", "x", ")"]
-    assert pieces("`f(x,2)` f(x)", TOKEN) == parts
+    parts = ["`", "f(x)==[2]:", "`", "f", "(", "x", ")"]
+    assert pieces("`f(x)==[2]:` f(x)", TOKEN) == parts
+
+
+def test_a_quoted_line_that_is_no_greeting_goes_on_behind_a_comma():
+    assert len(pieces(f"> X {LONG},\n> b", SENTENCE, ",")) == 1
+    assert len(pieces("> Jo,\n> b", SENTENCE, ",")) == 2
 
 
 def test_stars_around_words_are_tokens():

@@ -135,6 +135,10 @@ def test_the_ends_of_lines_of_wrapped_text():
     chat = "Mia: are you coming tonight? We leave at six\nRaj: sure, but I may be late"
     chat += "\nMia: fine\nRaj: who drives?\nMia: Dan said that he could, as always"
     assert "\v" not in text_of_codes(symbols_of(chat).codes)
+    # and an address in small letters is no word of a sentence
+    head = "Kim Lee, B.Sc. (Hons), M.Sc. Bath\n27 Oak Hill Rd., Flat 3, Bristol BS 6QT1"
+    assert "\v" in text_of_codes(symbols_of(f"{head}\nkim-and-so on and").codes)
+    assert "\v" not in text_of_codes(symbols_of(f"{head}\nkim.li@a.org or so").codes)
 
 
 def test_white_space_is_that_of_python():
