@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.encoding.vocabulary import CLUSTER
 from keras_tagging.kinds import Output
 from keras_tagging.runtime.models import Evaluated
 from keras_tagging.segmenting.characters import CharacterFeatures
@@ -15,8 +16,8 @@ from keras_tagging.utils import limits
 
 #: the vocabularies of a segmenter that a file has
 LISTS = ("character", "multiword", "usual_multiword")
-#: one more, of a network that reads where words stand
-LEXICON = "lexicon"
+#: others, of a network that reads where words stand, or their classes
+WORDS = ("lexicon", CLUSTER)
 # Padded symbols in one call of a file, at most: a recurrent layer keeps some 2 KB for
 # each, and with more of them takes no less time.
 CALL_SYMBOLS = 1 << 13
@@ -51,7 +52,7 @@ class OnnxSegmenter(Evaluated):
         fits = type(spaces) is bool and type(context) is int
         if not fits or not 0 <= context <= limits.SEGMENT_CHARACTERS:
             raise ValueError("does not say which spaces and how much context it reads")
-        names = (*LISTS, *((LEXICON,) if LEXICON in described else ()))
+        names = (*LISTS, *(name for name in WORDS if name in described))
         return {name: described.get(name) for name in names}
 
     @staticmethod
@@ -69,8 +70,8 @@ class OnnxSegmenter(Evaluated):
         self.session = session
         self.architecture = str(described.get("architecture"))
         features = CharacterFeatures()
-        vocabularies = {"character": described["character"]}
-        features.set_vocabularies(vocabularies | {LEXICON: described.get(LEXICON, [])})
+        words = {name: described.get(name, []) for name in WORDS}
+        features.set_vocabularies({"character": described["character"], **words})
         multiword = (described[name] for name in LISTS[1:])
         self.segmentation = Segmentation(
             features,

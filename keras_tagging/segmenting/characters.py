@@ -6,12 +6,19 @@ For text without spaces they include the words of a lexicon that stand in it.
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 
 import numpy as np
 
 from keras_tagging.data.normalisation import STRAIGHT, straight_table, straightened
 from keras_tagging.data.surface import Surface
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
+from keras_tagging.encoding.vocabulary import (
+    CLUSTER,
+    FIRST_ID,
+    UNKNOWN_ID,
+    count_vocabulary,
+    numbered,
+)
 from keras_tagging.segmenting.symbols import (
     BLANK,
     LINE,
@@ -19,6 +26,7 @@ from keras_tagging.segmenting.symbols import (
     WRAP,
     Symbols,
     codes_of,
+    text_of_codes,
 )
 
 #: characters of the longest word that is looked up
@@ -111,6 +119,8 @@ CLASSES = {
     "other": ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"),
 }
 _CLASS = {category: i for i, names in enumerate(CLASSES.values()) for category in names}
+#: of these the first ones, of which words are
+LETTERS = 3
 #: after these the classes of white space
 _SPECIAL = {c: len(CLASSES) + i for i, c in enumerate((BLANK, PARAGRAPH, LINE, WRAP))}
 CODES = 0x110000
@@ -131,13 +141,15 @@ class CharacterFeatures:
                   here, plus one
     `ends`        the same of the word that ends here
     `inside`      the same of the word that has this character and the next one
+    `cluster`     with word classes: that of the letters' word, in small letters
     ============  ==============================================================
 
-    As in `TokenFeatures`, 0 is padding, and 1 is unknown. The vocabulary `lexicon` has
-    words; without one a symbol has the first two ids.
+    As in `TokenFeatures`, 0 is padding, and what has no word, and 1 is unknown. The
+    vocabulary `lexicon` has words, and `CLUSTER` classes; without them a symbol has the
+    first two ids.
     """
 
-    table_names = frozenset({"character", "lexicon"})
+    table_names = frozenset({"character", "lexicon", CLUSTER})
     columns = ()
     letters = 0
 
@@ -147,11 +159,16 @@ class CharacterFeatures:
 
     @property
     def names(self) -> tuple[str, ...]:
-        has_words = self.vocabularies.get("lexicon")
-        return ("character", "class", *(NAMES if has_words else ()))
+        words = NAMES if self.vocabularies.get("lexicon") else ()
+        classes = (CLUSTER,) if self.vocabularies.get(CLUSTER) else ()
+        return ("character", "class", *words, *classes)
 
     def adapt(
-        self, symbols: Symbols, words: Iterable[str] = (), lines: bool = False
+        self,
+        symbols: Symbols,
+        words: Iterable[str] = (),
+        lines: bool = False,
+        classes: Iterable[str] = (),
     ) -> None:
         """Count the characters of training.
 
@@ -159,6 +176,7 @@ class CharacterFeatures:
             symbols: of the text.
             words: the lexicon.
             lines: whether the ends of lines are read; otherwise they are blanks.
+            classes: of words, as `encoding.vocabulary` groups them.
         """
         codes = symbols.codes if lines else _without_lines(symbols.codes)
         codes, counts = np.unique(codes, return_counts=True)
@@ -170,7 +188,8 @@ class CharacterFeatures:
         }
         characters = count_vocabulary(Counter(counted))
         words = [word for word in dict.fromkeys(words) if len(word) <= LONGEST]
-        self.set_vocabularies({"character": characters, "lexicon": words})
+        vocabularies = {"character": characters, "lexicon": words}
+        self.set_vocabularies(vocabularies | {CLUSTER: list(classes)})
 
     def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
         """Set vocabularies that were counted earlier, such as a saved model's."""
@@ -185,15 +204,18 @@ class CharacterFeatures:
         self._straight = straight_table(straightened(counts))
         self._rows = np.zeros((CODES, 2), "int32")
         self.lexicon = Lexicon(vocabularies.get("lexicon", ()))
+        classes = dict(numbered(CLUSTER, vocabularies.get(CLUSTER, ())))
+        self._classes = {word.lower(): i for word, i in classes.items()} | classes
 
     @property
     def sizes(self) -> dict[str, int]:
         """The number of ids of each column, including padding and unknown."""
-        return {
+        sizes = {
             "character": FIRST_ID + len(self.vocabularies["character"]),
             "class": FIRST_ID + len(CLASSES) + (4 if self._reads_lines else 2),
-            **dict.fromkeys(self.names[2:], LONGEST + 2),
+            CLUSTER: FIRST_ID + len(self.vocabularies.get(CLUSTER, ())),
         }
+        return {name: sizes.get(name, LONGEST + 2) for name in self.names}
 
     def encode(self, codes: np.ndarray, lexicon: Lexicon | None = None) -> np.ndarray:
         """The ids of symbols: from `(symbols,)` code points `(symbols, names)` int32.
@@ -210,10 +232,24 @@ class CharacterFeatures:
             for code in np.unique(new).tolist():
                 self._rows[code] = self._row(code)
             rows = self._rows[codes]
-        if len(self.names) == rows.shape[1]:
-            return rows
-        lengths = (lexicon or self.lexicon).columns(codes)
-        return np.concatenate([rows, 1 + lengths], 1)
+        if self.vocabularies.get("lexicon"):
+            lengths = (lexicon or self.lexicon).columns(codes)
+            rows = np.concatenate([rows, 1 + lengths], 1)
+        if self._classes:
+            rows = np.column_stack([rows, self._classes_of(codes, rows[:, 1])])
+        return rows
+
+    def _classes_of(self, codes, kinds) -> np.ndarray:
+        """The class of the word that each letter belongs to, `(symbols,)` int32."""
+        are_letters = (kinds >= FIRST_ID) & (kinds < FIRST_ID + LETTERS)
+        text = text_of_codes(np.where(are_letters, codes, np.uint32(BLANK)))
+        words = text.lower().split()
+        ids = map(self._classes.get, words, repeat(UNKNOWN_ID))
+        ends = np.flatnonzero(np.diff(are_letters, prepend=False, append=False))
+        classes = np.zeros(len(codes), "int32")
+        sizes = np.diff(ends)[::2]
+        classes[are_letters] = np.repeat(np.fromiter(ids, "int32", len(words)), sizes)
+        return classes
 
     def _row(self, code: int) -> tuple[int, int]:
         character = chr(code).translate(self._straight)

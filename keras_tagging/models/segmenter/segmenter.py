@@ -1,6 +1,7 @@
 """The segmenter: raw text in, tokens and sentences out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -11,12 +12,13 @@ from keras_tagging.data.sentence import (
     check_surfaces,
     document_of,
 )
+from keras_tagging.encoding.vocabulary import CLUSTER, grouped
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.raw_text import SegmentationScores, segmentation_scores
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.report import Report, figures_alone
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.runtime.segmenter import LEXICON, LISTS
+from keras_tagging.runtime.segmenter import LISTS, WORDS
 from keras_tagging.segmenting.characters import (
     CharacterFeatures,
     encoded_apart,
@@ -30,6 +32,7 @@ from keras_tagging.segmenting.segmentation import (
     targets_of,
 )
 from keras_tagging.segmenting.symbols import BREAK, symbols_of
+from keras_tagging.vectors import read_word_classes
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 #: the vocabulary of tokens that have several words whatever the network says
@@ -69,7 +72,7 @@ class Segmenter(SentenceModel):
         self.splitter = MultiwordSplitter(())
         self.passes = 1  # over the text in an epoch of training
         if isinstance(vocabularies, dict):  # earlier files lack it
-            vocabularies = {USUAL: [], LEXICON: [], **vocabularies}
+            vocabularies = {USUAL: [], **{x: [] for x in WORDS}, **vocabularies}
         super().__init__(architecture, settings, vocabularies=vocabularies, **kwargs)
 
     @property
@@ -81,8 +84,10 @@ class Segmenter(SentenceModel):
         """
         sizes = {name: len(words) for name, words in self._vocabularies}
         parts = [f"{sizes['character']:,} characters"]
-        if sizes[LEXICON]:
-            parts.append(f"a lexicon of {sizes[LEXICON]:,} words")
+        if sizes["lexicon"]:
+            parts.append(f"a lexicon of {sizes['lexicon']:,} words")
+        if sizes[CLUSTER]:
+            parts.append(f"{sizes[CLUSTER]:,} classes of words")
         parts.append(f"{sizes['multiword']:,} multiword tokens")
         parts.append(f"{self.count_params():,} parameters")
         if self.passes > 1:
@@ -94,14 +99,23 @@ class Segmenter(SentenceModel):
     def _new_features(self):
         return CharacterFeatures()
 
-    def adapt(self, sentences: Iterable[Sentence]) -> None:
+    def adapt(
+        self,
+        sentences: Iterable[Sentence],
+        word_classes: str | Path | Mapping[str, str] | None = None,
+    ) -> None:
         """Count characters and multiword tokens, and build the network.
 
         Args:
             sentences: training sentences with surfaces.
+            word_classes: classes of words, such as Brown clusters, as in
+                :func:`keras_tagging.read_word_classes`. Each letter has that of its
+                word in small letters as one more feature.
 
         Raises:
-            ValueError: if the model has vocabularies already, or there are no tokens.
+            ValueError: if the model has vocabularies already, there are no tokens, or
+                the classes cannot be read.
+            OSError: if there is no such file of classes.
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
@@ -118,7 +132,9 @@ class Segmenter(SentenceModel):
         symbols = symbols_of(text)
         # else a treebank whose lines are sentences would teach that all lines are
         lines = sum(bool(BREAK.search(x.text)) for x in surfaces) >= WRAPPED
-        self.features.adapt(symbols, words if wanted else (), lines)
+        classes = {} if word_classes is None else read_word_classes(word_classes, False)
+        words = words if wanted else ()
+        self.features.adapt(symbols, words, lines, grouped(classes))
         vocabularies = {
             "tags": list(LABELS),
             "multiword": analyses_of(sentences),
@@ -250,7 +266,7 @@ class Segmenter(SentenceModel):
     served_layers, export_format = (), "onnx"
 
     def described(self, top_k=5):
-        names = (*LISTS, *((LEXICON,) if self.vocabularies[LEXICON] else ()))
+        names = (*LISTS, *(name for name in WORDS if self.vocabularies[name]))
         lists = {name: list(self.vocabularies[name]) for name in names}
         context = self.settings.task.context
         return lists | {"spaces": self.spaces, "context": context}
