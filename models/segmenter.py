@@ -2,7 +2,8 @@
 
     python models/segmenter.py en first.keras ud-en-ewt GUM --learn-all --texts 25
     python models/segmenter.py en second.keras ud-en-ewt GUM --learn-all --texts 15 \\
-        --start first.keras --teachers a.onnx b.onnx --set epochs=3 learning_rate=0.003
+        --start first.keras --teachers a.onnx b.onnx --set epochs=3 \\
+        --classes brown.tsv.gz --vectors glove.6B.50d.txt.gz
     python models/make.py en --segmenter second.keras
 
 `texts.py` makes the texts, and reads those of `texts/LANGUAGE/`, which were written by
@@ -13,10 +14,13 @@ With `--learn-all` the kinds and words that are kept back are learnt, too, and o
 their combinations are new to the model. With `--keep` the weights are the mean of those
 of `--start` and the new ones (Wortsman et al. 2022): old texts are not forgotten. With
 `--teachers`, exported segmenters, three fifths of what is learnt are the means of their
-answers (Hinton et al. 2015), but for texts that are `--unseen`.
+answers (Hinton et al. 2015), but for texts that are `--unseen`. With `--classes` the
+network reads the classes of the most frequent words, which are the first ones of
+`--vectors`.
 """
 
 import argparse
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +31,21 @@ import keras_tagging
 from keras_tagging import runtime
 from keras_tagging.cli.options import pairs
 from keras_tagging.data.sentence import document_of
+from keras_tagging.encoding.vocabulary import CLUSTER, grouped
 from keras_tagging.metrics.raw_text import segmentation_scores
 from keras_tagging.models.segmenter.segmenter import Segmenter
 from keras_tagging.segmenting.segmentation import LABELS
 from keras_tagging.segmenting.symbols import TextStream, symbols_of
+from keras_tagging.vectors import load_vectors, read_word_classes
 
 #: texts of a kind that are measured
 MEASURED = 20
 #: how often the treebanks are read as they are
-PLAIN = 3
+PLAIN = 4
 #: and the texts that were written by hand
-WRITTEN = 4
+WRITTEN = 3
+#: words that have a class
+CLASSED = 50_000
 #: by evidence on the development sentences, where the recipe has others
 SETTINGS = {"window": 75, "batch_size": 64, "epochs": 8, "weight_average": 0.999}
 SETTINGS |= {"dropout": 0.2, "layer_dropout": 0.4}
@@ -112,6 +120,30 @@ def places_of(text) -> tuple[list[int], list[tuple[int, int]]]:
     return ends, [place for surface in surfaces for place in surface.offsets]
 
 
+def classes_of(source: Path, vectors: Path) -> dict[str, str]:
+    """The classes of the most frequent words, in small letters.
+
+    Args:
+        source: as `read_word_classes` reads it.
+        vectors: of words in small letters, the most frequent ones first.
+    """
+    classes = read_word_classes(source)
+    lowered = {word.lower(): name for word, name in reversed(classes.items())} | classes
+    words = (x for x in load_vectors(vectors).words if x.isalpha() and x in lowered)
+    return {word: lowered[word] for word in islice(words, CLASSED)}
+
+
+def take_weights(segmenter: Segmenter, start: Segmenter) -> None:
+    """Begin with the weights of another one, which may read no classes of words."""
+    weights = segmenter.network.weights
+    if len(weights) > len(start.network.weights):
+        weights = [x for x in weights if "cluster" not in x.path]
+    for new, old in zip(weights, start.network.weights, strict=True):
+        value, old = 0.2 * new.numpy(), old.numpy()  # what is new begins small
+        value[: len(old)] = old
+        new.assign(value)
+
+
 def material(corpora, language: str, seed: int, count: int, learn_all: bool) -> list:
     """The training sentences: of the treebanks, laid out anew, and made of them."""
     sentences = [sentence for corpus in corpora for sentence in corpus.train]
@@ -169,6 +201,8 @@ def main() -> None:
     parser.add_argument("--keep", type=float, default=0.0, help="share of the start's")
     parser.add_argument("--teachers", type=Path, nargs="+", default=[])
     parser.add_argument("--unseen", nargs="*", default=[], help="texts new to these")
+    parser.add_argument("--classes", type=Path, help="of words")
+    parser.add_argument("--vectors", type=Path, help="of words, by frequency")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--only-measure", action="store_true")
     asked = parser.parse_args()
@@ -182,12 +216,15 @@ def main() -> None:
         return
     settings = SETTINGS | pairs("--set", asked.set)
     about = keras_tagging.build("segmenter", seed=asked.seed, **settings).get_config()
+    classes = classes_of(asked.classes, asked.vectors) if asked.classes else None
     if asked.start:
         start = keras_tagging.load(asked.start)
         about |= {"vocabularies": dict(start.vocabularies), "spaces": start.spaces}
+        if classes and not start.vocabularies[CLUSTER]:
+            about["vocabularies"][CLUSTER] = grouped(classes)
     segmenter = (Pupil if asked.teachers else Segmenter).from_config(about)
     if asked.start:
-        segmenter.set_weights(start.get_weights())
+        take_weights(segmenter, start)
     if asked.teachers:
         segmenter.teachers = tuple(runtime.load(x, threads=1) for x in asked.teachers)
         treebank = texts.Treebank([s for corpus in corpora for s in corpus.train])
@@ -197,6 +234,8 @@ def main() -> None:
         segmenter.unseen = frozenset(new)
     train = material(corpora, asked.language, asked.seed, asked.texts, asked.learn_all)
     dev = [sentence for corpus in corpora for sentence in corpus.dev]
+    if not asked.start:
+        segmenter.adapt(train, classes)
     segmenter.fit(train, validation_data=dev, verbose=2)
     if asked.keep:
         both = zip(start.get_weights(), segmenter.get_weights(), strict=True)

@@ -42,26 +42,6 @@ _WORD = re.compile(r"[^\W_]+$")
 _COUNT = re.compile("^(?!(?:[0-9]{2})?[0-9]0s$)[0-9]+(?=[ds]$)")
 #: a numeral, but no kisses
 _ROMAN = re.compile("(?!xx)(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
-#: may end a sentence that began with a small letter
-_PLAIN = re.compile(r"(?!in$|no$|.$)[^\W\dA-Z]*[aeiouyàâéèêëîïôûù][^\W\dA-Z]*|\d+|k")
-#: which no abbreviation ends in: "de novo" (5,679 of 5,682 before a capital)
-_WHOLE = re.compile(r"(?:^|[\s(\"“])[^\W\d_A-Z]{3,}[aeiouy]$")
-#: begins a sentence behind a stop: a quotation (133 of 139 in EWT, GUM and Sequoia)
-_OPENING = re.compile(r"[\"“«][^\W\d_a-z]")
-#: and a label behind a number
-_LABEL = re.compile(r"[^\W\d_]{2,12}\.?:$")
-#: where a sentence may begin, but for behind "Utd.", and characters in which that is
-#: looked for
-_BEGIN = re.compile(
-    r"(?:[?!…]|\."
-    + "".join(rf"(?<!\b[A-Z]\w{{{size}}}\.)" for size in range(1, 5))
-    + r")[\"'”’)\]]*[ \v]|[\r\n]|: "
-)
-SENTENCE = 160
-#: an abbreviation of letters, behind which no sentence ends before a small one or a
-#: day: "a.m. on", "p.m. Friday"
-_DOTTED = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)*[^\W\d_]$")
-_DAY = re.compile("(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
@@ -125,11 +105,10 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
     of a quoted line, at the beginning of its line, behind what is `SHORTENED`, or in an
-    `_ASIDE`. One ends behind a line in capitals before others (326 of 326 of our
-    texts), before the line of an `ITEM`, where quoted lines begin or end, behind a line
-    of less than `SHORT` characters, and at a `LINE` before anything but a small letter,
-    before what is `LONE` and behind a line with a label (`Subject:`). A full stop
-    between a letter and a blank before a word, number or bracket is one of an
+    `_ASIDE`. One ends before the line of an `ITEM`, where quoted lines begin or end,
+    behind a line of less than `SHORT` characters, and at a `LINE` before anything but a
+    small letter, before what is `LONE` and behind a line with a label (`Subject:`). A
+    full stop between a letter and a blank before a word, number or bracket is one of an
     abbreviation, or ends a sentence.
 
     Args:
@@ -139,16 +118,15 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     white = are_white(codes)
     latin = np.minimum(codes, _LAST)
     inside, ends = _whole(codes, latin, white)
-    within, stops, shortened = _abbreviations(codes, latin, white)
+    within, shortened = _abbreviations(codes, latin, white)
     small = _SMALL[latin[1:]] & ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
     for begin, end in (aside.span() for aside in _ASIDE.finditer(text_of_codes(codes))):
-        within[begin : end - 1], stops[begin : end - 1] = True, False
+        within[begin : end - 1] = True
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
-    stops |= _short_lines(codes, latin, breaks)
-    # of the line before: how often quoted, whether it has a label, capitals alone, is
-    # too long for a greeting
-    before, is_unit, is_head, is_long = None, False, False, False
+    stops = _short_lines(codes, latin, breaks)
+    # of the line before: how often quoted, whether it has a label, may be a greeting
+    before, is_unit, is_short = None, False, False
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
         line = text_of_codes(codes[place:end])
@@ -168,15 +146,13 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         is_line = place > 1 and codes[place - 1].item() == LINE
         is_code = place > 1 and _CODE[latin[place - 2]]
         is_new = is_line + is_unit + bool(LONE.match(text)) * (1 + is_code) > 1
-        is_new = is_new or is_machine or ITEM.match(text) or is_head > line.isupper()
+        is_new = is_new or is_machine or ITEM.match(text)
         if place > 1 and (is_new or before not in (None, quoted)):
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower():
-            marks = ".!?:…" if is_long else ".!?:…,"  # of a greeting
-            within[place - 2] |= chr(codes[place - 2]) not in marks
+            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…" + "," * is_short
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
-        is_long = len(line) > SHORT
-        is_head = is_long and line.isupper() and codes[end - 2] not in _JOINTS
+        is_short = len(line) <= SHORT
     return Guarded(inside, ends, within, stops, shortened)
 
 
@@ -199,48 +175,24 @@ def _whole(codes, latin, white):
 
 
 def _abbreviations(codes, latin, white):
-    """Where no sentence ends behind a full stop, where one does; `Guarded.shortened`.
-
-    One ends before a quotation, behind a number before a label (`Att.:`), and behind
-    what is `_WHOLE` before a capital. Before a small letter none ends behind a short
-    word with a capital ("Utd. in"; so are 27 of 33 stops of EWT and GUM), and one does
-    if the sentence began with a small letter, too (161 of 163).
-    """
-    within, stops, shortened = np.zeros((3, len(codes)), bool)
+    """Where no sentence ends behind a full stop, and `Guarded.shortened`."""
+    within, shortened = np.zeros((2, len(codes)), bool)
     before_stop = (codes[1:-2] == ord(".")) & white[2:-1]
     shortened[:-3] = _LETTER[latin[:-3]] & before_stop
-    numbers = _DIGIT[latin[:-3]] & before_stop
-    for place in np.flatnonzero(shortened[:-3] | numbers).tolist():
+    for place in np.flatnonzero(shortened).tolist():
         text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
         word = _WORD.search(text)[0]
         kinds = SHORTENED.get(word) or SHORTENED.get(_COUNT.sub("0", word.lower()), "")
-        is_word = not kinds and text[-1].isalpha() and "." not in text
-        if is_word and _LARGE[latin[place + 3]]:
-            stops[place + 1] = bool(_WHOLE.search(text))
-            continue  # as most sentences end
+        if not (kinds or _OPEN[latin[place + 3]]):
+            continue
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
-        kind = _kind(behind)
-        is_plain = is_word and word.islower() if behind[0] == "(" else not kinds
-        if is_plain and behind[0] in "([":
+        is_word = word.islower() and "." not in text if behind[0] == "(" else True
+        if is_word and not kinds:
             shortened[place] = False  # of an ordinary word
-        is_dotted = _DOTTED.search(text) and (kind == "small" or _DAY.match(behind))
-        if kind in kinds or is_dotted:
+        elif _kind(behind) in kinds:
             within[place + 1] = codes[place + 2] != LINE
-        elif word.isdigit() and _LABEL.match(behind):
-            stops[place + 1] = True
-        elif not kinds and len(word) > 1 and _OPENING.match(behind):
-            stops[place + 1] = True
-        elif kind == "small":
-            text = text_of_codes(codes[max(0, place + 1 - SENTENCE) : place + 1])
-            sentence = _BEGIN.split(text)[-1]
-            if len(sentence) == SENTENCE:
-                continue  # it is not known how the sentence begins
-            is_small = sentence[:1].islower()
-            if word[0].isupper() and sentence != word and (kinds or not is_small):
-                within[place + 1] = word[1:].islower() and len(word) < 6
-            stops[place + 1] = is_small and bool(_PLAIN.fullmatch(word))
     shortened[:-3] &= (_LETTER | _DIGIT | _OPEN)[latin[3:]]
-    return within, stops, shortened
+    return within, shortened
 
 
 def _short_lines(codes, latin, breaks):

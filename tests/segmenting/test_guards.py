@@ -88,12 +88,6 @@ def test_an_abbreviation_before_a_bracket_keeps_its_stop():
     assert pieces("(etc.) (8 p.m.) (a.)", TOKEN) == parts
 
 
-def test_no_abbreviation_ends_in_a_vowel():
-    text = "de novo. Be (Ma co. Be (ma. Be Abe. Be"
-    parts = ["de novo.", "Be (Ma co. Be (ma. Be Abe. Be"]
-    assert pieces(text, SENTENCE, "?") == parts
-
-
 def test_quoted_code_is_one_token():
     parts = ["`", "f(x)==[2]:", "`", "f", "(", "x", ")"]
     assert pieces("`f(x)==[2]:` f(x)", TOKEN) == parts
@@ -144,16 +138,12 @@ def test_pictures_end_where_they_end():
         ("a can. Sto. X", ["a can.", "Sto. X"]),
         ("a 9 Oct.\n2. b", ["a 9 Oct.", "2. b"]),
         ("MM. X, in 80 ms. X", ["MM. X", ", in 80 ms.", "X"]),
-        ("a 3 p.m. Friday. p.m. X", ["a 3 p.m. Friday.", "p.m.", "X"]),
         ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
         ("a (some. X? X) Wm. X sect. 9", ["a (some. X? X)", "Wm. X", "sect. 9"]),
         ("in the 80s. so 5 X fri. xx X", ["in the 80s.", "so 5 X", "fri.", "xx X"]),
         ("X \u2022 X | a. (X) (a. X)", ["X \u2022 X | a.", "(X", ")", "(a.", "X", ")"]),
-        ("X go Utd. in May. so X", ["X", "go Utd. in May. so X"]),
         ("X it was late. sorry. and X", ["X", "it was late.", "sorry.", "and X"]),
-        ("yep. so Tues. to Thurs. with X", ["yep.", "so Tues. to Thurs. with X"]),
-        ("A b Mon. to Thurs. with X", ["A b Mon. to Thurs. with X"]),
         (f"{LONG} X\n@b: c", [f"{LONG} X", "@b: c"]),
         ("Jo: it was late. sorry", ["Jo: it was late.", "sorry"]),
         ('X in 1990. "Hm X', ["X", "in 1990.", '"Hm X']),
@@ -163,8 +153,6 @@ def test_pictures_end_where_they_end():
         ("yep ok. so conc. of X", ["yep ok.", "so conc. of X"]),
         ("X at 5s. 6d. a X in S. 5", ["X", "at 5s. 6d. a X", "in S.", "5"]),
         ("Jo: k. on my way 5. X", ["Jo: k.", "on my way 5.", "X"]),
-        (f"AB {LONG.upper()}\nab", [f"AB {LONG.upper()}", "ab"]),
-        (f"AB {LONG.upper()},\nab", [f"AB {LONG.upper()}, ab"]),
         ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
         ("X\n3. nit: a X", ["X", "3. nit: a X"]),
         (f"AB {LONG}\nb@c.d", [f"AB {LONG}", "b@c.d"]),
@@ -177,7 +165,6 @@ def test_pictures_end_where_they_end():
         ("- [x] X\n- [ ] X", ["- [x] X", "- [ ] X"]),
         ("[warn] X\n2.1 X\n\u2605\u2606 X", ["[warn] X", "2.1 X", "\u2605\u2606 X"]),
         ("a since.[3][4] X. (-v) X", ["a since.[3][4]", "X", ".", "(-v)", "X"]),
-        ("X at 5 p.m. on X. A.C. X", ["X", "at 5 p.m. on X", ".", "A.", "C.", "X"]),
         ("On Mon X a X <b> wrote:\n> X", ["On Mon X a X <b> wrote:", "> X"]),
         (f"X {LONG}\n2024-03-15 10:22 X", ["X", LONG, "2024-03-15 10:22 X"]),
         ("2024-03-15 10:22 some. X\nX", ["2024-03-15 10:22 some. X", "X"]),

@@ -1,5 +1,7 @@
 """Words of training in text without spaces, and small texts read several times."""
 
+import re
+
 import numpy as np
 import pytest
 from treebanks import TINY
@@ -8,6 +10,7 @@ import keras_tagging
 from keras_tagging import runtime
 from keras_tagging.data.sentence import document_of, text_of
 from keras_tagging.data.surface import Surface
+from keras_tagging.encoding.vocabulary import grouped
 from keras_tagging.segmenting.characters import (
     LONGEST,
     CharacterFeatures,
@@ -75,12 +78,27 @@ def test_a_part_of_the_text_does_not_know_its_own_words():
     assert apart[len(symbols) - 1] == 0
 
 
+def test_each_letter_has_the_class_of_its_word():
+    features = CharacterFeatures()
+    classes = grouped({"Oak": "b", "oak": "a", "Elm": "b"})
+    features.adapt(symbols_of("an oak"), classes=classes)
+    text, expected = "Oak-ELM, 2 oaks\u00e9 x_oak\u0301 ", []
+    for part in re.split(r"([^\W\d_]+)", text):
+        word = {"oak": 2, "elm": 3}.get(part.lower(), 1)
+        expected += [word if part.isalpha() else 0] * len(part)
+    assert features.encode(codes_of(text))[:, 2].tolist() == expected
+    assert features.sizes["cluster"] == 4
+
+
 @pytest.mark.usefixtures("eager")
-def test_saved_and_exported_with_a_lexicon(treebanks, tmp_path):
+@pytest.mark.parametrize("classes", [None, {"\u96e8": "a", "\u3092": "b"}])
+def test_saved_and_exported_with_a_lexicon(classes, treebanks, tmp_path):
     sentences = treebanks["japanese"]
     model = keras_tagging.build("segmenter", **TINY | {"lexicon": None})
-    model.adapt(sentences)
-    assert "a lexicon of " in model.size and len(model.features.names) == 5
+    model.adapt(sentences, classes)
+    assert "a lexicon of " in model.size
+    assert len(model.features.names) == 5 + bool(classes)
+    assert ("2 classes of words" in model.size) == bool(classes)
     assert "passes" not in model.size
     files = [tmp_path / "model.keras", tmp_path / "model.onnx"]
     model.save(files[0])

@@ -200,7 +200,7 @@ def test_endless_white_space_needs_no_memory(monkeypatch):
 def test_ids_of_characters():
     features = CharacterFeatures()
     features.adapt(symbols_of("aab B\n\n\ud800"))
-    known = {"character": ["a", "\n", " ", "B", "b"], "lexicon": []}
+    known = {"character": ["a", "\n", " ", "B", "b"], "lexicon": [], "cluster": []}
     assert features.vocabularies == known
     ids = features.encode(codes_of("aZ\ud800b "))
     known = features.vocabularies["character"]

@@ -1,7 +1,6 @@
 """The segmenter: raw text in, tokens and sentences out."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import keras
 import numpy as np
@@ -99,18 +98,15 @@ class Segmenter(SentenceModel):
     def _new_features(self):
         return CharacterFeatures()
 
-    def adapt(
-        self,
-        sentences: Iterable[Sentence],
-        word_classes: str | Path | Mapping[str, str] | None = None,
-    ) -> None:
+    def adapt(self, sentences: Iterable[Sentence], word_classes=None) -> None:
         """Count characters and multiword tokens, and build the network.
 
         Args:
             sentences: training sentences with surfaces.
-            word_classes: classes of words, such as Brown clusters, as in
-                :func:`keras_tagging.read_word_classes`. Each letter has that of its
-                word in small letters as one more feature.
+            word_classes: a file of classes of words, such as Brown clusters, or a dict
+                from words to classes, as `keras_tagging.vectors.read_word_classes`
+                takes them. Each letter has the class of its word in small letters as
+                one more feature.
 
         Raises:
             ValueError: if the model has vocabularies already, there are no tokens, or
@@ -133,15 +129,10 @@ class Segmenter(SentenceModel):
         # else a treebank whose lines are sentences would teach that all lines are
         lines = sum(bool(BREAK.search(x.text)) for x in surfaces) >= WRAPPED
         classes = {} if word_classes is None else read_word_classes(word_classes, False)
-        words = words if wanted else ()
-        self.features.adapt(symbols, words, lines, grouped(classes))
-        vocabularies = {
-            "tags": list(LABELS),
-            "multiword": analyses_of(sentences),
-            USUAL: usual_of(sentences),
-        }
-        vocabularies = {**self.features.vocabularies, **vocabularies}
-        self._build(vocabularies)
+        self.features.adapt(symbols, words if wanted else (), lines, grouped(classes))
+        vocabularies = {"tags": list(LABELS), "multiword": analyses_of(sentences)}
+        vocabularies[USUAL] = usual_of(sentences)
+        self._build({**self.features.vocabularies, **vocabularies})
         nothing = np.zeros((len(symbols), 1), "int32")
         batches = self._windows(nothing, nothing[:, 0], self.settings.fitting)
         self.passes = batches.passes
