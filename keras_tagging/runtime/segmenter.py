@@ -72,10 +72,9 @@ class OnnxSegmenter(Evaluated):
         features = CharacterFeatures()
         words = {name: described.get(name, []) for name in WORDS}
         features.set_vocabularies({"character": described["character"], **words})
-        multiword = (described[name] for name in LISTS[1:])
         self.segmentation = Segmentation(
             features,
-            MultiwordSplitter(*multiword),
+            MultiwordSplitter(*(described[name] for name in LISTS[1:])),
             described["spaces"],
             described["context"],
             self._logits,

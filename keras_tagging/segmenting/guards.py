@@ -42,6 +42,10 @@ _WORD = re.compile(r"[^\W_]+$")
 _COUNT = re.compile("^(?!(?:[0-9]{2})?[0-9]0s$)[0-9]+(?=[ds]$)")
 #: a numeral, but no kisses
 _ROMAN = re.compile("(?!xx)(?:[IVX]{2,}|[ivx]{2,})[.,;:)]*")
+#: an abbreviation of letters, behind which no sentence ends before a small one or a
+#: day: "a.m. on", "p.m. Friday"
+_DOTTED = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)*[^\W\d_]$")
+_DAY = re.compile("(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
 #: the kinds of characters before which a full stop behind a word ends no sentence
 SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
@@ -183,13 +187,15 @@ def _abbreviations(codes, latin, white):
         text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
         word = _WORD.search(text)[0]
         kinds = SHORTENED.get(word) or SHORTENED.get(_COUNT.sub("0", word.lower()), "")
-        if not (kinds or _OPEN[latin[place + 3]]):
+        if not (kinds or "." in text or _OPEN[latin[place + 3]]):
             continue
         behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
-        is_word = word.islower() and "." not in text if behind[0] == "(" else True
-        if is_word and not kinds:
+        kind = _kind(behind)
+        is_dotted = _DOTTED.search(text) and (kind == "small" or _DAY.match(behind))
+        is_plain = behind[0] == "[" or word.islower() and "." not in text
+        if is_plain and not kinds and behind[0] in "([":
             shortened[place] = False  # of an ordinary word
-        elif _kind(behind) in kinds:
+        if kind in kinds or is_dotted:
             within[place + 1] = codes[place + 2] != LINE
     shortened[:-3] &= (_LETTER | _DIGIT | _OPEN)[latin[3:]]
     return within, shortened

@@ -138,6 +138,8 @@ def test_pictures_end_where_they_end():
         ("a can. Sto. X", ["a can.", "Sto. X"]),
         ("a 9 Oct.\n2. b", ["a 9 Oct.", "2. b"]),
         ("MM. X, in 80 ms. X", ["MM. X", ", in 80 ms.", "X"]),
+        ("a 3 p.m. Friday. p.m. X", ["a 3 p.m. Friday.", "p.m.", "X"]),
+        ("X at 5 p.m. on X. A.C. X", ["X", "at 5 p.m. on X", ".", "A.", "C.", "X"]),
         ("a no. 3. b (Fig. 3) info. 3", ["a no. 3.", "b (Fig. 3)", "info.", "3"]),
         ("a:\n> b\n> c\nd", ["a:", "> b > c", "d"]),
         ("a (some. X? X) Wm. X sect. 9", ["a (some. X? X)", "Wm. X", "sect. 9"]),

@@ -11,7 +11,7 @@ from keras_tagging.data.sentence import (
     check_surfaces,
     document_of,
 )
-from keras_tagging.encoding.vocabulary import CLUSTER, grouped
+from keras_tagging.encoding.vocabulary import grouped
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.raw_text import SegmentationScores, segmentation_scores
 from keras_tagging.models.calls import QUIET
@@ -85,8 +85,6 @@ class Segmenter(SentenceModel):
         parts = [f"{sizes['character']:,} characters"]
         if sizes["lexicon"]:
             parts.append(f"a lexicon of {sizes['lexicon']:,} words")
-        if sizes[CLUSTER]:
-            parts.append(f"{sizes[CLUSTER]:,} classes of words")
         parts.append(f"{sizes['multiword']:,} multiword tokens")
         parts.append(f"{self.count_params():,} parameters")
         if self.passes > 1:
@@ -122,8 +120,7 @@ class Segmenter(SentenceModel):
             any(map(str.isspace, token)) for s in surfaces for token in s.tokens
         )
         wanted = self.settings.task.lexicon
-        if wanted is None:
-            wanted = needs_lexicon(surfaces)
+        wanted = needs_lexicon(surfaces) if wanted is None else wanted
         words = (token for surface in surfaces for token in surface.tokens)
         symbols = symbols_of(text)
         # else a treebank whose lines are sentences would teach that all lines are
