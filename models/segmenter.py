@@ -7,15 +7,15 @@
     python models/make.py en --segmenter second.keras
 
 `texts.py` makes the texts, and reads those of `texts/LANGUAGE/`, which were written by
-hand: 5,400 to learn from, and 400 to measure. It prints the figures of the development sentences, as they are and with their lines
-wrapped, and in how many of the texts that are kept back a sentence or a token is wrong.
-With `--learn-all` the kinds and words that are kept back are learnt, too, and only
-their combinations are new to the model. With `--keep` the weights are the mean of those
-of `--start` and the new ones (Wortsman et al. 2022): old texts are not forgotten. With
-`--teachers`, exported segmenters, three fifths of what is learnt are the means of their
-answers (Hinton et al. 2015), but for texts that are `--unseen`. With `--classes` the
-network reads the classes of the most frequent words, which are the first ones of
-`--vectors`.
+hand: 5,400 to learn from, and 400 to measure. It prints the figures of the development
+sentences, as they are and with their lines wrapped, and in how many of the texts that
+are kept back a sentence or a token is wrong. With `--learn-all` the kinds and words
+that are kept back are learnt, too, and only their combinations are new to the model.
+With `--keep` the weights are the mean of those of `--start` and the new ones (Wortsman
+et al. 2022): old texts are not forgotten. With `--teachers`, exported segmenters, three
+fifths of what is learnt are the means of their answers (Hinton et al. 2015), but for
+texts that are `--unseen`. With `--classes` the network reads the classes of the most
+frequent words, which are the first ones of `--vectors`.
 """
 
 import argparse
