@@ -57,7 +57,7 @@ _PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
 _SIGNS = np.array([ord(sign) for sign in "./:;\\,-_("], "uint32")
-_HEADS = np.array([ord(sign) for sign in "`#@=*'’+$€£<²³¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "`#@=*'’+$€£<°²³¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -129,7 +129,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         within[begin : end - 1] = True
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops = _short_lines(codes, latin, breaks)
-    # of the line before: how often quoted, whether it has a label, may be a greeting
+    # of the line before: how often quoted, whether it has a label, is no wrapped one
     before, is_unit, is_short = None, False, False
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
@@ -153,8 +153,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         is_new = is_new or is_machine or ITEM.match(text)
         if place > 1 and (is_new or before not in (None, quoted)):
             stops[place - 2] = True
-        elif quoted > 0 and behind[1:].islower():
-            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…" + "," * is_short
+        elif quoted > 0 and behind[1:].islower() and not is_short:
+            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…"
         before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
         is_short = len(line) <= SHORT
     return Guarded(inside, ends, within, stops, shortened)

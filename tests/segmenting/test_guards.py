@@ -54,7 +54,7 @@ def pieces(text, label, behind=None):
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
         *("1⅓", "m²", "m2", "a_b[c].d()", "a.b()", "abc()", "!="),
-        *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1", "R12yf"),
+        *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1", "R12yf", "°C", "25(OH)D"),
         *("@jo-b", "#a-b", "$HOME", "ab.bc"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
@@ -72,9 +72,9 @@ def test_everything_else_is_asked_of_the_network(text):
 
 
 def test_what_is_one_token_between_blanks():
-    text = "a ;-) :D <3 :oops: -v -5 /tmp .env u/ab ABS' -2:00 .e"
-    parts = ["a", ";-)", ":D", "<3", ":oops:", "-v", "-5", "/tmp", ".env", "u/ab"]
-    parts.append("ABS'")
+    text = "a ;-) :D <3 :oops: -v -5 \u20130.4 /tmp .env u/ab ABS' -2:00 .e"
+    parts = ["a", ";-)", ":D", "<3", ":oops:", "-v", "-5", "\u20130.4", "/tmp", ".env"]
+    parts += ["u/ab", "ABS'"]
     assert pieces(text, TOKEN) == [*parts, "-", "2:00", ".", "e"]
 
 
@@ -133,7 +133,8 @@ def test_pictures_end_where_they_end():
         ("Ab\nMi,\nBr\nand b\n\u8bed", ["Ab", "Mi, Br", "and b", "\u8bed"]),
         ("[9:05] a\nX\n> b\n>\n>> X c", ["[9:05] a", "X", "> b", ">", ">> X", "c"]),
         (9 * "abc " + "\nde\nf", [9 * "abc " + "de", "f"]),
-        ("> X\n> c.\n> d", ["> X > c.", "> d"]),
+        (f"> {LONG} X\n> c.\n> d", [f"> {LONG} X > c.", "> d"]),
+        ("> Jo X\n> d", ["> Jo X", "> d"]),
         ("Messrs. X approx. $3 incl. a. B", ["Messrs. X", "approx. $3 incl. a.", "B"]),
         ("a can. Sto. X", ["a can.", "Sto. X"]),
         ("a 9 Oct.\n2. b", ["a 9 Oct.", "2. b"]),
