@@ -60,7 +60,7 @@ class SegmenterNetwork(Checked):
     layer_dropout: Share = 0.0
 
     def build(self, features, labels: Sequence[str], *, seed: int):
-        """The functional network, from ids `(batch, time, 2)` to logits.
+        """The functional network, from ids `(batch, time, features)` to logits.
 
         Args:
             features: adapted `CharacterFeatures`.

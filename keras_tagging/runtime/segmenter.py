@@ -102,7 +102,7 @@ class OnnxSegmenter(Evaluated):
         return segment_figures(self.segmentation, sentences)
 
     def _logits(self, ids: np.ndarray) -> np.ndarray:
-        """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""
+        """The logits `(windows, time, labels)` for ids `(windows, time, features)`."""
         rows = max(1, CALL_SYMBOLS // max(1, ids.shape[1]))
         count = max(-(-len(ids) // rows), min(self._threads, len(ids)))
         parts = np.array_split(ids, max(1, count))

@@ -235,7 +235,7 @@ class CharacterFeatures:
         if self.vocabularies.get("lexicon"):
             lengths = (lexicon or self.lexicon).columns(codes)
             rows = np.concatenate([rows, 1 + lengths], 1)
-        if self._classes:
+        if self.vocabularies.get(CLUSTER):
             rows = np.column_stack([rows, self._classes_of(codes, rows[:, 1])])
         return rows
 

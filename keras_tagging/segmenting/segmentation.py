@@ -346,7 +346,8 @@ class Segmentation:
         splitter: of multiword tokens.
         spaces: whether training had tokens with white space inside.
         context: characters that a window reads before and after its own.
-        logits: function from ids `(windows, time, 2)` to `(windows, time, labels)`.
+        logits: function from ids `(windows, time, features)` to
+            `(windows, time, labels)`.
         multiple: as in `windows_of`.
     """
 

@@ -39,7 +39,7 @@ SLACK = 8
 #: characters of lines that may be full: at least, if capitals follow them, and at most
 NARROW, USUAL, WIDE = 40, 55, 100
 #: what a line begins with, but for an address: that follows as well in a signature
-_HEAD = re.compile(r"(?!https?:|www\.|[\w.+-]+@)[^\W\d_]")
+_HEAD = re.compile(r"(?!https?:|www\.|[\w.+-]{1,64}@)[^\W\d_]")
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _line_symbols(whole, places, blanks, runs, stops, is_line, is_whole) -> np.n
         line, real = near(shift)
         widest = np.maximum(widest, np.where(real, lengths[line], 0))
     heads = (_HEAD.match(whole, begin) for begin in begins.tolist())
-    small = np.array([bool(head) and not head[0].isupper() for head in heads])
+    small = np.array([bool(x) and x[0].isalpha() > x[0].isupper() for x in heads])
     full_around, around, small_around = np.zeros((3, len(runs)), int)
     for shift in range(-NEAR, NEAR + 1):
         line, real = near(shift)
@@ -252,8 +252,8 @@ class TextStream:
             if len(text) - size > limits.WHITE_CHARACTERS:
                 # whatever follows, it is the end of a paragraph
                 size, cut = len(text), True
-            else:  # and the lines at the end are seen with those that follow
-                size = len(text[: max(0, size - REACH - 1)].rstrip())
+            else:  # and the lines at the end are seen with those that follow: `_HEAD`
+                size = len(text[: max(0, size - REACH - 65)].rstrip())
             rest = text[size:]
             yield from self._taken(text[:size], rest)
         yield from self._taken(rest, None)

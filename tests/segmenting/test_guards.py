@@ -91,6 +91,7 @@ def test_an_abbreviation_before_a_bracket_keeps_its_stop():
 def test_quoted_code_is_one_token():
     parts = ["`", "f(x)==[2]:", "`", "f", "(", "x", ")"]
     assert pieces("`f(x)==[2]:` f(x)", TOKEN) == parts
+    assert pieces("(`a`),(`b`)", TOKEN) == list("(`a`),(`b`)")
 
 
 def test_a_quoted_line_that_is_no_greeting_goes_on_behind_a_comma():

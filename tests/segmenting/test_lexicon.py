@@ -88,6 +88,8 @@ def test_each_letter_has_the_class_of_its_word():
         expected += [word if part.isalpha() else 0] * len(part)
     assert features.encode(codes_of(text))[:, 2].tolist() == expected
     assert features.sizes["cluster"] == 4
+    features.set_vocabularies({"character": ["a"], "cluster": ["no words"]})
+    assert features.encode(codes_of("a.")).tolist() == [[2, 3, 1], [1, 10, 0]]
 
 
 @pytest.mark.usefixtures("eager")
