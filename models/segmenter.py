@@ -135,12 +135,12 @@ def classes_of(source: Path, vectors: Path) -> dict[str, str]:
 def take_weights(segmenter: Segmenter, start: Segmenter) -> None:
     """Begin with the weights of another one, which may read no classes of words."""
     weights = segmenter.network.weights
-    if len(weights) > len(start.network.weights):
+    if len(weights) > len(start.get_weights()):
         weights = [x for x in weights if "cluster" not in x.path]
-    for new, old in zip(weights, start.network.weights, strict=True):
-        value, old = 0.2 * new.numpy(), old.numpy()  # what is new begins small
+    for weight, old in zip(weights, start.get_weights(), strict=True):
+        value = 0.2 * ops.convert_to_numpy(weight)  # what is new begins small
         value[: len(old)] = old
-        new.assign(value)
+        weight.assign(value)
 
 
 def material(corpora, language: str, seed: int, count: int, learn_all: bool) -> list:

@@ -32,14 +32,15 @@ MARK = re.compile(
 )
 #: characters of a line that are looked at for one
 MARK_SIZE = 28
-#: characters around the end of a line that are looked at, and lines
-REACH, NEAR = 600, 5
+#: characters around the end of a line that are looked at, lines, and characters of an
+#: address at the beginning of one
+REACH, NEAR, ADDRESS = 600, 5, 64
 #: a line may be shorter by such a part than the longest one, as people wrap
 SLACK = 8
 #: characters of lines that may be full: at least, if capitals follow them, and at most
 NARROW, USUAL, WIDE = 40, 55, 100
 #: what a line begins with, but for an address: that follows as well in a signature
-_HEAD = re.compile(r"(?!https?:|www\.|[\w.+-]{1,64}@)[^\W\d_]")
+_HEAD = re.compile(rf"(?!https?:|www\.|[\w.+-]{{1,{ADDRESS}}}@)[^\W\d_]")
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,7 @@ class TextStream:
                 # whatever follows, it is the end of a paragraph
                 size, cut = len(text), True
             else:  # and the lines at the end are seen with those that follow: `_HEAD`
-                size = len(text[: max(0, size - REACH - 65)].rstrip())
+                size = len(text[: max(0, size - REACH - ADDRESS - 1)].rstrip())
             rest = text[size:]
             yield from self._taken(text[:size], rest)
         yield from self._taken(rest, None)
