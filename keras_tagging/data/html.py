@@ -7,6 +7,7 @@ style sheets and readers made for it fit.
 import re
 from collections.abc import Iterator, Mapping
 from html import escape
+from importlib.resources import files
 from itertools import accumulate
 from unicodedata import bidirectional
 
@@ -16,17 +17,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import spaced
 from keras_tagging.utils.limits import DRAWN_WORDS
 
-_STYLE = """\
-.entities { line-height: 2.5; }
-.entity { background: #ddd; border-radius: .35em; line-height: 1; padding: .45em .6em; }
-.entity > span { font-size: .8em; font-weight: bold; margin-left: .5rem; }
-.entity-PER, .entity-PERSON { background: #aa9cfc; }
-.entity-ORG { background: #7aecec; }
-.entity-LOC { background: #ff9561; }
-.entity-GPE { background: #feca74; }
-.tree { overflow-x: auto; }
-"""
-_STYLE += STYLE
+_STYLE = files(__package__).joinpath("sentences.css").read_text("utf-8") + STYLE
 _PREFACE = """<!doctype html>
 <html lang="{}">
 <meta charset="utf-8">

@@ -21,22 +21,16 @@ from keras_tagging.segmenting.symbols import (
     text_of_codes,
 )
 
-
-class Guard(NamedTuple):
-    """A stretch of text inside of which no token ends, and the reason."""
-
-    pattern: str
-    reason: str
-
-
 _TABLE = tomllib.loads(files(__package__).joinpath("guards.toml").read_text("utf-8"))
 
 
-def _guard(pattern: str, reason: str) -> Guard:
-    return Guard(re.sub("<([a-z]+)>", lambda x: _TABLE["names"][x[1]], pattern), reason)
+def _compiled(*patterns: str) -> re.Pattern:
+    names = _TABLE["names"]
+    return re.compile(re.sub("<([a-z]+)>", lambda x: names[x[1]], "|".join(patterns)))
 
 
-GUARDS = [_guard(**row) for row in _TABLE["guards"]]
+#: each a pattern of what is one token, and its reason
+GUARDS: list[dict[str, str]] = _TABLE["guards"]
 _WORD = re.compile(r"[^\W_]+$")
 #: how many shillings or pence, but no decade: "6d", not "80s"
 _COUNT = re.compile("^(?!(?:[0-9]{2})?[0-9]0s$)[0-9]+(?=[ds]$)")
@@ -51,8 +45,9 @@ SHORTENED = {
     word: row["before"] for row in _TABLE["shortened"] for word in row["words"].split()
 }
 _LONGEST = max(map(len, SHORTENED))
-_GUARDS = re.compile("|".join(guard.pattern for guard in GUARDS))
-_PICTURES = re.compile(_guard(**_TABLE["pictures"]).pattern)
+_GUARDS = _compiled(*(guard["pattern"] for guard in GUARDS))
+_PICTURES = _compiled(_TABLE["pictures"]["pattern"])
+_NUMBERED = _compiled(_TABLE["numbered"]["pattern"])
 
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
@@ -66,8 +61,6 @@ _SMALL, _LARGE, _LETTER, _DIGIT, _OPEN = (
     np.array([holds(chr(code)) for code in range(_LAST)] + [False])
     for holds in (str.islower, str.isupper, str.isalpha, str.isdigit, "([".__contains__)
 )
-#: what a postcode ends in: behind it what is `LONE` begins in wrapped text, too
-_CODE = _LARGE | _DIGIT
 #: a line that ends in one of these goes on, and so does one before a quoted one
 _JOINTS = np.array([ord(mark) for mark in ",;-–—&"], "uint32")
 #: characters of lines that are units of their own
@@ -139,7 +132,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         is_machine = may_be and MACHINE.fullmatch(line[: end - 1 - place])
         if is_machine:
             within[place : end - 2], stops[place : end - 2] = True, False
-        mark = MARK.match(text)
+        mark = MARK.match(text) or codes[place - 1] != WRAP and _NUMBERED.match(text)
         behind = text[mark.end() : mark.end() + 2] if mark else ""
         is_apart = behind[:1] in (" ", "")
         if mark and is_apart:
@@ -148,8 +141,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         quoted = mark[0].count(">") if mark else 0
         quoted = quoted if is_apart else -bool(quoted)  # -1 separates paragraphs
         is_line = place > 1 and codes[place - 1].item() == LINE
-        is_code = place > 1 and _CODE[latin[place - 2]]
-        is_new = is_line + is_unit + bool(LONE.match(text)) * (1 + is_code) > 1
+        is_new = is_line and (is_unit or LONE.match(text))
         is_new = is_new or is_machine or ITEM.match(text)
         if place > 1 and (is_new or before not in (None, quoted)):
             stops[place - 2] = True
@@ -170,7 +162,8 @@ def _whole(codes, latin, white):
     for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
         for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
             inside[begin + match.start() : begin + match.end() - 1] = True
-    for begin, stop in _stretches(white, _may_be_pictures(codes)):
+    units = np.append(_DIGIT[latin[:-1]] & _LETTER[latin[1:]], False)
+    for begin, stop in _stretches(white, _may_be_pictures(codes) | units):
         for match in _PICTURES.finditer(text_of_codes(codes[begin:stop])):
             first, last = begin + match.start(), begin + match.end() - 1
             inside[first:last], ends[last] = True, True

@@ -216,7 +216,10 @@ WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: abbreviation. And a token ends on both sides of one of the joints between letters or
 #: digits, or on neither one; but a French pronoun keeps its hyphen.
 DOUBT = 3.0
-_JOINTS, _BRACKETS = ([ord(sign) for sign in signs] for signs in ("-–/=", "()[]{}`"))
+_JOINTS, _OPENING, _CLOSING = (list(map(ord, x)) for x in ("-–/=", "([{", ")]}"))
+_BRACKETS = [*_OPENING, *_CLOSING, ord("`")]
+#: characters around a joint that is a token: "K+-ATPase", "-5%/10%", "1/[S]"
+_AROUND = re.compile(r"[^\W_][\[(]|[+%\])][^\W_]")
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
 #: soft hyphens, and other characters without a width that are in no word of training
@@ -294,34 +297,41 @@ def best_labels(
     within = following != PARAGRAPH if paragraphs else known.within & ~is_end
     best[within] = WITHIN[best[within]]
     best[:-1][known.shortened[:-1] & ~np.isin(best[1:], SENTENCE_ENDS)] = INSIDE
-    _mend_doubtful(best, scores, codes, known.inside)
+    _mend_doubtful(best, scores, codes, known)
     best[are_white(codes)] = INSIDE
     return best
 
 
-def _mend_doubtful(best, scores, codes, inside) -> None:
+def _mend_doubtful(best, scores, codes, known) -> None:
     """Change labels by the rules that are beside `DOUBT`.
 
     Args:
         best: the labels, `(symbols,)`; they change.
         scores, codes: of the symbols.
-        inside: where no token may end.
+        known: where no token may end, and where one does.
     """
-    labels = INSIDE, TOKEN, MULTIWORD
+    labels, inside = (INSIDE, TOKEN, MULTIWORD), known.inside
     stop = codes == ord(".")
     apart = stop[1:] & np.isin(best[1:], SENTENCE_ENDS)
     apart |= np.isin(codes[1:], _BRACKETS) | np.isin(codes[:-1], _BRACKETS)
     apart = np.flatnonzero(~stop[:-1] & apart & (best[:-1] == INSIDE) & ~inside[:-1])
     best[apart] = np.take(labels, (scores[apart][:, labels] - (DOUBT, 0, 0)).argmax(-1))
+    # no token has an opening bracket alone: "(0" is two
+    token = np.cumsum(np.append(0, best[:-1] != INSIDE) + are_white(codes))
+    sides = np.isin(codes, _OPENING) * 1.0 - np.isin(codes, _CLOSING)
+    torn = (sides > 0) & (np.bincount(token, sides)[token] > 0)
+    best[:-1][(torn[1:] | torn[:-1]) & (best[:-1] == INSIDE) & ~inside[:-1]] = TOKEN
     cut = best != INSIDE
-    joint = 1 + np.flatnonzero(np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1]))
-    for place in joint.tolist():
+    joint = np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1])
+    for place in (1 + np.flatnonzero(joint & ~inside[:-2] & ~inside[1:-1])).tolist():
         around = text_of_codes(codes[[place - 1, place + 1]])
         pair = scores[place - 1 : place + 1]
         margins = pair[:, labels[1:]].max(-1) - pair[:, INSIDE]
         side = place - 1 + (doubts := np.abs(margins)).argmin()
-        is_free = around.isalnum() and not inside[place - 1 : place + 1].any()
-        if is_free and doubts.min() < DOUBT and best[side] not in SENTENCE_ENDS:
+        is_sure = doubts.min() > DOUBT or best[side] in SENTENCE_ENDS
+        if _AROUND.fullmatch(around) or known.ends[place - 1 : place + 1].any():
+            best[place - 1 + cut[place - 1]] = TOKEN
+        elif around.isalnum() and not is_sure:
             best[side] = TOKEN if best[side] == INSIDE else INSIDE
 
 

@@ -43,19 +43,14 @@ def pieces(text, label, behind=None):
         *("4.46", "10:30", "10.0.0.7:9090", "3.12.1", "12,50", "1,200.50", "v2.0"),
         *("7/12/1999", "2020/01/31", "https://a.org/x_y?z=1&w=2", "ftp://b.net/c-d.gz"),
         *("www.uni-x.de/~me", "jo.doe+a@mail.b-c.co.uk", "example.org", "x.com/a/b"),
-        *("www.ab.com/a_b/c", "a_b@c.org"),
-        *(
-            "my-file.tar.gz",
-            "setup.py",
-            "C:\\temp\\b_1.txt",
-            "/usr/local/lib",
-            "../a/b",
-        ),
+        *("www.ab.com/a_b/c", "a_b@c.org", "3/4", "11/12", "'twas", "\u2019em"),
+        *("my-file.tar.gz", "setup.py", "C:\\temp\\b_1.txt", "/usr/local/lib"),
         *("#Ab_c", "@jo_b", "max_len", "ab.bc.De", "-4.1", "Ph.D", "XM4", "5W-30"),
         *("WH-1000XM2s", "Ca2+", "K+", "$$$", "DK50-2V", "0x1F", "9fe03ab", "2½"),
         *("1⅓", "m²", "m2", "a_b[c].d()", "a.b()", "abc()", "!="),
         *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1", "R12yf", "°C", "25(OH)D"),
-        *("@jo-b", "#a-b", "$HOME", "ab.bc"),
+        *("@jo-b", "#a-b", "$HOME", "ab.bc", "../a/b", "get_b(id)", "len(x)", "O(n²)"),
+        *("HF-220", "HF-220/B", "23/01784/FUL", "12/2018"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
     ],
@@ -66,7 +61,9 @@ def test_what_is_one_token(token, where):
     assert token in pieces(where.format(token), TOKEN)
 
 
-@pytest.mark.parametrize("text", ["ab", "and/or", "3/4", "[3,5]", "a,b", "don't", "/s"])
+@pytest.mark.parametrize(
+    "text", ["ab", "and/or", "3/a", "[3,5]", "a,b", "don't", "b(s)"]
+)
 def test_everything_else_is_asked_of_the_network(text):
     assert pieces(text, TOKEN) == list(text)
 
@@ -116,7 +113,8 @@ def test_pictures_end_where_they_end():
     assert pieces("1990\u201399", INSIDE) == ["1990", "\u2013", "99"]
     parts = ["so", "\U0001f600", "\U0001f600", FAMILY, FLAG, FLAG, "!", "\u2605\u2605"]
     assert pieces(text, INSIDE) == parts
-    assert pieces("10%/25% \u22655%", INSIDE) == ["10", "%", "/25%", "\u2265", "5%"]
+    parts = "10 % / 25% \u2265 5% 180 C / 9 ft / b".split()
+    assert pieces("10%/25% \u22655% 180C/9ft/b", INSIDE) == parts
     assert pieces("a\U0001f1eb", INSIDE) == ["a\U0001f1eb"]  # half a flag
 
 
@@ -137,6 +135,7 @@ def test_pictures_end_where_they_end():
         (f"> {LONG} X\n> c.\n> d", [f"> {LONG} X > c.", "> d"]),
         ("> Jo X\n> d", ["> Jo X", "> d"]),
         ("Messrs. X approx. $3 incl. a. B", ["Messrs. X", "approx. $3 incl. a.", "B"]),
+        ('of Ore. "X', ["of Ore.", '"X']),
         ("a can. Sto. X", ["a can.", "Sto. X"]),
         ("a 9 Oct.\n2. b", ["a 9 Oct.", "2. b"]),
         ("MM. X, in 80 ms. X", ["MM. X", ", in 80 ms.", "X"]),
@@ -147,27 +146,17 @@ def test_pictures_end_where_they_end():
         ("a (some. X? X) Wm. X sect. 9", ["a (some. X? X)", "Wm. X", "sect. 9"]),
         ("in the 80s. so 5 X fri. xx X", ["in the 80s.", "so 5 X", "fri.", "xx X"]),
         ("X \u2022 X | a. (X) (a. X)", ["X \u2022 X | a.", "(X", ")", "(a.", "X", ")"]),
-        ("X it was late. sorry. and X", ["X", "it was late.", "sorry.", "and X"]),
         (f"{LONG} X\n@b: c", [f"{LONG} X", "@b: c"]),
-        ("Jo: it was late. sorry", ["Jo: it was late.", "sorry"]),
-        ('X in 1990. "Hm X', ["X", "in 1990.", '"Hm X']),
         ("X see vol. IV b, sec. ii. X", ["X", "see vol. IV b, sec. ii.", "X"]),
         ("Assoc. Prof. X and Det. Sgt. X", ["Assoc. Prof. X", "and Det. Sgt. X"]),
         ("Max. 3 X Ltd. [3] X max. 3", ["Max.", "3 X", "Ltd. [3]", "X", "max. 3"]),
-        ("yep ok. so conc. of X", ["yep ok.", "so conc. of X"]),
         ("X at 5s. 6d. a X in S. 5", ["X", "at 5s. 6d. a X", "in S.", "5"]),
-        ("Jo: k. on my way 5. X", ["Jo: k.", "on my way 5.", "X"]),
-        ("a 7; b 8. Att: 9. X", ["a 7; b 8.", "Att: 9.", "X"]),
         ("X\n3. nit: a X", ["X", "3. nit: a X"]),
         (f"AB {LONG}\nb@c.d", [f"AB {LONG}", "b@c.d"]),
-        (f"a {LONG} 97\nb.com/c ab", [f"a {LONG} 97", "b.com/c ab"]),
         ("[1/2/2024, 9:05:10 PM] X", ["[1/2/2024, 9:05:10 PM] X"]),
-        (
-            f"Re: {LONG}\nby c\n{LONG}\nwww.b.c",
-            [f"Re: {LONG}", "by c", LONG, "www.b.c"],
-        ),
-        ("- [x] X\n- [ ] X", ["- [x] X", "- [ ] X"]),
-        ("[warn] X\n2.1 X\n\u2605\u2606 X", ["[warn] X", "2.1 X", "\u2605\u2606 X"]),
+        (f"Re: {LONG}\nb\n{LONG}\nwww.b.c", [f"Re: {LONG}", "b", LONG, "www.b.c"]),
+        ("[w] X\n- [x] X\n2.1 X\n\u2605 X", ["[w] X", "- [x] X", "2.1 X", "\u2605 X"]),
+        ("Fig. 1. a\nDef. X\nArt. B", ["Fig. 1. a", "Def. X", "Art.", "B"]),
         ("a since.[3][4] X. (-v) X", ["a since.[3][4]", "X", ".", "(-v)", "X"]),
         ("On Mon X a X <b> wrote:\n> X", ["On Mon X a X <b> wrote:", "> X"]),
         (f"X {LONG}\n2024-03-15 10:22 X", ["X", LONG, "2024-03-15 10:22 X"]),
@@ -208,28 +197,29 @@ def test_a_stop_inside_of_a_sentence_belongs_to_its_word(text, tokens):
 @pytest.mark.parametrize(
     "text, ends, doubtful, sure",
     [
-        ("nooo.", {4: SENTENCE}, ["nooo", "."], ["nooo."]),
-        ("a-b", {0: TOKEN}, ["a-b"], ["a", "-b"]),
-        ("a/b", {1: TOKEN}, ["a", "/", "b"], ["a/", "b"]),
-        ("a- b", {0: TOKEN}, ["a", "-", "b"], ["a", "-", "b"]),
-        ("(0)7 {b", {1: TOKEN}, ["(", "0", ")", "7", "{", "b"], ["(0", ")7", "{b"]),
-        ("1-2.", {0: TOKEN, 3: SENTENCE}, ["1-2", "."], ["1", "-2."]),
+        ("nooo.", {4: SENTENCE}, "nooo .", "nooo."),
+        ("a-b", {0: TOKEN}, "a-b", "a -b"),
+        ("a/b", {1: TOKEN}, "a / b", "a/ b"),
+        ("a- b", {0: TOKEN}, "a - b", "a - b"),
+        ("(0)7 {b", {1: TOKEN}, "( 0 ) 7 { b", "( 0 )7 { b"),
+        ("1/[b K+-a", {1: TOKEN, 6: TOKEN}, "1 / [ b K+ - a", "1 / [ b K+ - a"),
+        ("1-2.", {0: TOKEN, 3: SENTENCE}, "1-2 .", "1 -2."),
     ],
 )
 def test_what_is_mended_where_the_network_doubts(text, ends, doubtful, sure):
-    """A stop at the end of a sentence; one side of a dash or slash."""
+    """A stop at a sentence's end; one side of a dash; brackets that are torn apart."""
     symbols = symbols_of(text)
     labels = [ends.get(place, INSIDE) for place in range(len(text))]
     for weight, tokens in ((1, doubtful), (9, sure)):
         scores = weight * np.eye(5)[labels]
         cuts = np.flatnonzero(fitting_labels(scores, symbols) != INSIDE) + 1
         parts = [text_of_codes(part).strip() for part in np.split(symbols.codes, cuts)]
-        assert [part for part in parts if part] == tokens
+        assert " ".join(filter(None, parts)) == tokens
 
 
 def test_each_guard_says_why_and_holds_nothing_up():
     """A long word that nearly fits each pattern is read in the time of its length."""
-    assert all(guard.reason for guard in GUARDS)
+    assert all(guard["reason"] for guard in GUARDS)
     for part in ("1", "a", "a.", "1.", "@a", "a-", "/a", "\\a", "http://", "%", "www."):
         codes = codes_of("b" + part * (40_000 // len(part)) + ".")
         began = time.process_time()
