@@ -48,6 +48,7 @@ _LONGEST = max(map(len, SHORTENED))
 _GUARDS = _compiled(*(guard["pattern"] for guard in GUARDS))
 _PICTURES = _compiled(_TABLE["pictures"]["pattern"])
 _NUMBERED = _compiled(_TABLE["numbered"]["pattern"])
+_ASIDE = _compiled(*_TABLE["asides"].values())
 
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
@@ -65,9 +66,6 @@ _SMALL, _LARGE, _LETTER, _DIGIT, _OPEN = (
 _JOINTS = np.array([ord(mark) for mark in ",;-–—&"], "uint32")
 #: characters of lines that are units of their own
 SHORT = 25
-#: inside of these no sentence ends (656 of 659), nor before a mark between fields
-_ASIDE = re.compile(r"(?<=[^\s.?!:\"”)]) \([^()\n\r]{3,150}\)|[^\s.?!] (?=[•·|] )")
-
 #: what no wrapped line begins with: bullets, "b)" and "(b)", but for a dash or "12."
 ITEM = re.compile(r"[*+•·‣▪◦●○](?=\s)|(?:[0-9a-z]{1,2}|\([0-9A-Za-z]{1,3})\)(?=\s)")
 #: what begins a unit behind the end of a line that is not full

@@ -136,6 +136,7 @@ def test_pictures_end_where_they_end():
         ("> Jo X\n> d", ["> Jo X", "> d"]),
         ("Messrs. X approx. $3 incl. a. B", ["Messrs. X", "approx. $3 incl. a.", "B"]),
         ('of Ore. "X', ["of Ore.", '"X']),
+        ('"a?" said b. Every. single. c', ['"a?" said b.', "Every. single. c"]),
         ("a can. Sto. X", ["a can.", "Sto. X"]),
         ("a 9 Oct.\n2. b", ["a 9 Oct.", "2. b"]),
         ("MM. X, in 80 ms. X", ["MM. X", ", in 80 ms.", "X"]),
