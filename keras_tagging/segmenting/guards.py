@@ -117,7 +117,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     small = _SMALL[latin[1:]] & ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
     for begin, end in (aside.span() for aside in _ASIDE.finditer(text_of_codes(codes))):
-        within[begin : end - 1] = True
+        within[max(0, begin - 1) : end - 1] = True
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops = _short_lines(codes, latin, breaks)
     # of the line before: how often quoted, whether it has a label, is no wrapped one
