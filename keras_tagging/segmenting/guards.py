@@ -47,13 +47,14 @@ SHORTENED = {
 _LONGEST = max(map(len, SHORTENED))
 _GUARDS = _compiled(*(guard["pattern"] for guard in GUARDS))
 _PICTURES = _compiled(_TABLE["pictures"]["pattern"])
+_UNITS = _compiled(_TABLE["units"]["pattern"])
 _NUMBERED = _compiled(_TABLE["numbered"]["pattern"])
 _ASIDE = _compiled(*_TABLE["asides"].values())
 
 #: a stretch without blanks is looked at if one of these stands before its end, or one
 #: of the others anywhere
 _SIGNS = np.array([ord(sign) for sign in "./:;\\,-_("], "uint32")
-_HEADS = np.array([ord(sign) for sign in "`#@=*'’+$€£<°²³¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"], "uint32")
+_HEADS = np.array([ord(sign) for sign in "`#@=*'‘’+$€£<°²³¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"], "uint32")
 #: after these a sentence may end, though a small letter follows: "it?how"
 _CALLS = np.array([ord(mark) for mark in "?!…"], "uint32")
 #: of Latin, Greek and Cyrillic
@@ -99,8 +100,8 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
 
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
-    of a quoted line, at the beginning of its line, behind what is `SHORTENED`, or in an
-    `_ASIDE`. One ends before the line of an `ITEM`, where quoted lines begin or end,
+    of a quoted line, at the beginning of its line, behind what is `_NUMBERED` or
+    `SHORTENED`, or in an `_ASIDE`. One ends before the line of an `ITEM`, where quoted lines begin or end,
     behind a line of less than `SHORT` characters, and at a `LINE` before anything but a
     small letter, before what is `LONE` and behind a line with a label (`Subject:`). A
     full stop between a letter and a blank before a word, number or bracket is one of an
@@ -117,7 +118,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     small = _SMALL[latin[1:]] & ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
     for begin, end in (aside.span() for aside in _ASIDE.finditer(text_of_codes(codes))):
-        within[max(0, begin - 1) : end - 1] = True
+        within[begin - (end == begin + 1) : end - 1] = True  # of fields the blank alone
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops = _short_lines(codes, latin, breaks)
     # of the line before: how often quoted, whether it has a label, is no wrapped one
@@ -130,7 +131,9 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         is_machine = may_be and MACHINE.fullmatch(line[: end - 1 - place])
         if is_machine:
             within[place : end - 2], stops[place : end - 2] = True, False
-        mark = MARK.match(text) or codes[place - 1] != WRAP and _NUMBERED.match(text)
+        is_next = place < 2 or codes[place - 1] == PARAGRAPH
+        is_next = is_next or chr(codes[place - 2]) in ".:"
+        mark = MARK.match(text) or (_NUMBERED.match(text) if is_next else None)
         behind = text[mark.end() : mark.end() + 2] if mark else ""
         is_apart = behind[:1] in (" ", "")
         if mark and is_apart:
@@ -157,15 +160,15 @@ def _whole(codes, latin, white):
     signs &= ~np.append(white[1:], True)
     kinds = 2 * _LETTER[latin] + _DIGIT[latin]
     signs[:-1] |= kinds[:-1] + kinds[1:] == 3  # "XM4", "14b"
-    for begin, stop in _stretches(white, signs | np.isin(codes, _HEADS)):
-        for match in _GUARDS.finditer(text_of_codes(codes[begin:stop])):
-            inside[begin + match.start() : begin + match.end() - 1] = True
+    for first, last in _found(_GUARDS, signs | np.isin(codes, _HEADS), codes, white):
+        inside[first : last - 1] = True
     units = np.append(_DIGIT[latin[:-1]] & _LETTER[latin[1:]], False)
-    for begin, stop in _stretches(white, _may_be_pictures(codes) | units):
-        for match in _PICTURES.finditer(text_of_codes(codes[begin:stop])):
-            first, last = begin + match.start(), begin + match.end() - 1
-            inside[first:last], ends[last] = True, True
-            ends[max(begin, first - 1) : first] = True
+    for first, last in _found(_UNITS, units, codes, white):
+        if not inside[first - 1]:
+            inside[first : last - 1], ends[[first - 1, last - 1]] = True, True
+    for first, last in _found(_PICTURES, _may_be_pictures(codes), codes, white):
+        inside[first : last - 1], ends[last - 1] = True, True
+        ends[max(0, first - 1) : first] = True
     return inside, ends
 
 
@@ -219,16 +222,20 @@ def _kind(word: str) -> str:
     return "quote" if word[0] in "\"'“”‘’«»([" else "sign"
 
 
-def _stretches(white, signs):
-    """Where the stretches without blanks begin and end that have some of the signs.
+def _found(pattern, signs, codes, white):
+    """Where a pattern, or its group, is in stretches without blanks.
 
     Args:
-        white, signs: `(symbols,)`, which symbols these are.
+        pattern: with one group at most that matches.
+        signs: `(symbols,)`, of which a stretch has one.
+        codes, white: the symbols, and which of them are blanks.
     """
     blanks = np.append(np.flatnonzero(white), len(white))
     stretches = np.unique(np.searchsorted(blanks, np.flatnonzero(signs)))
-    begins = np.append(0, blanks + 1)[stretches]
-    return zip(begins.tolist(), blanks[stretches].tolist(), strict=True)
+    begins = np.append(0, blanks + 1)[stretches].tolist()
+    for begin, stop in zip(begins, blanks[stretches].tolist(), strict=True):
+        for match in pattern.finditer(text_of_codes(codes[begin:stop])):
+            yield begin + match.start(match.lastindex or 0), begin + match.end()
 
 
 def _may_be_pictures(codes: np.ndarray) -> np.ndarray:

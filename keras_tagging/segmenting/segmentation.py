@@ -216,8 +216,7 @@ WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: abbreviation. And a token ends on both sides of one of the joints between letters or
 #: digits, or on neither one; but a French pronoun keeps its hyphen.
 DOUBT = 3.0
-_JOINTS, _OPENING, _CLOSING = (list(map(ord, x)) for x in ("-–/=", "([{", ")]}"))
-_BRACKETS = [*_OPENING, *_CLOSING, ord("`")]
+_JOINTS, _BRACKETS = ([ord(sign) for sign in signs] for signs in ("-–/=", "()[]{}`"))
 #: characters around a joint that is a token: "K+-ATPase", "-5%/10%", "1/[S]"
 _AROUND = re.compile(r"[^\W_][\[(]|[+%\])][^\W_]")
 #: between characters that are one picture: U+200D
@@ -316,11 +315,6 @@ def _mend_doubtful(best, scores, codes, known) -> None:
     apart |= np.isin(codes[1:], _BRACKETS) | np.isin(codes[:-1], _BRACKETS)
     apart = np.flatnonzero(~stop[:-1] & apart & (best[:-1] == INSIDE) & ~inside[:-1])
     best[apart] = np.take(labels, (scores[apart][:, labels] - (DOUBT, 0, 0)).argmax(-1))
-    # no token has an opening bracket alone: "(0" is two
-    token = np.cumsum(np.append(0, best[:-1] != INSIDE) + are_white(codes))
-    sides = np.isin(codes, _OPENING) * 1.0 - np.isin(codes, _CLOSING)
-    torn = (sides > 0) & (np.bincount(token, sides)[token] > 0)
-    best[:-1][(torn[1:] | torn[:-1]) & (best[:-1] == INSIDE) & ~inside[:-1]] = TOKEN
     cut = best != INSIDE
     joint = np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1])
     for place in (1 + np.flatnonzero(joint & ~inside[:-2] & ~inside[1:-1])).tolist():
@@ -330,7 +324,7 @@ def _mend_doubtful(best, scores, codes, known) -> None:
         side = place - 1 + (doubts := np.abs(margins)).argmin()
         is_sure = doubts.min() > DOUBT or best[side] in SENTENCE_ENDS
         if _AROUND.fullmatch(around) or known.ends[place - 1 : place + 1].any():
-            best[place - 1 + cut[place - 1]] = TOKEN
+            best[place - 1 + cut[place - 1]] = TOKEN  # the side that has none
         elif around.isalnum() and not is_sure:
             best[side] = TOKEN if best[side] == INSIDE else INSIDE
 
