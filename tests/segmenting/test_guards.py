@@ -51,7 +51,7 @@ def pieces(text, label, behind=None):
         *("abc77", "6LY", "14b", "A*", "9x13", "2.5×4x1", "R12yf", "°C", "25(OH)D"),
         *("@jo-b", "#a-b", "$HOME", "ab.bc", "../a/b", "get_b(id)", "len(x)", "O(n²)"),
         *("HF-220", "HF-220/B", "23/01784/FUL", "12/2018", "#couchto5km", "f_g(h(x))"),
-        *("https://a.org/5km?x=10km&u=2", "run5km@ab.com"),
+        *("https://a.org/5km?x=10km&u=2", "run5km@ab.com", "abc.de[f]"),
         *("2022-03-08T04:00:01Z", "2022-03-08T04:00:01.5+01:00", "--dry-run"),
         *("~/.bashrc", FLAG, FAMILY, f"\U0001f44d{TONE}", KEYCAP, HEART, SCOTLAND),
     ],
