@@ -74,17 +74,19 @@ class Architecture:
         hints = get_type_hints(self.keywords[keyword], include_extras=True)
         return possible(hints[keyword])
 
-    def check_keywords(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
+    def check_keywords(self, names: Iterable[str], language: bool = False) -> None:
         """Refuse names that are no keywords.
 
         Args:
             names: those that were given.
-            others: names that the caller takes beside the keywords.
+            language: whether the caller takes "language", too, whose words are read by
+                a network with `vectors` or `word_classes`.
 
         Raises:
             ValueError: for an unknown name, with the nearest one.
         """
-        keywords = sorted([*self.keywords, *others])
+        language = language and bool({"vectors", "word_classes"} & {*self.keywords})
+        keywords = sorted([*self.keywords, *["language"] * language])
         for name in names:
             check_known(f"{self.name} keyword", name, keywords)
 

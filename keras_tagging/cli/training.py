@@ -134,7 +134,7 @@ def train_model(
     start.check(arch, kind, recipe)
     distillation.check(arch, kind)
     chosen = pairs("--set", settings) | start.settings(kind)
-    architecture(arch).check_keywords(chosen, others=[LANGUAGE])
+    architecture(arch).check_keywords(chosen, language=True)
     language = chosen.pop(LANGUAGE, None)
     if start.init or start.bootstrap:
         another = "the model to start from has its own words: there is no"

@@ -67,7 +67,7 @@ def build(
         100
     """
     entry = architecture(name)
-    entry.check_keywords(overrides, others=["language"])
+    entry.check_keywords([*overrides, *["language"] * bool(language)], language=True)
     of_corpus = corpus.language if isinstance(corpus, Corpus) else ""
     words = words_for(recipe, language, of_corpus)
     installed = words.settings(entry.keywords, overrides)

@@ -101,11 +101,11 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     No sentence ends inside of a stretch without blanks before a small letter (the host
     "example.org"), unless behind a `?` or `!`; and none behind the mark of a list, or
     of a quoted line, at the beginning of its line, behind what is `_NUMBERED` or
-    `SHORTENED`, or in an `_ASIDE`. One ends before the line of an `ITEM`, where quoted lines begin or end,
-    behind a line of less than `SHORT` characters, and at a `LINE` before anything but a
-    small letter, before what is `LONE` and behind a line with a label (`Subject:`). A
-    full stop between a letter and a blank before a word, number or bracket is one of an
-    abbreviation, or ends a sentence.
+    `SHORTENED`, or in an `_ASIDE`. One ends before the line of an `ITEM`, where quoted
+    lines begin or end, behind a line of less than `SHORT` characters, and at a `LINE`
+    before anything but a small letter, before what is `LONE` and behind a line with a
+    label (`Subject:`). A full stop between a letter and a blank before a word, number
+    or bracket is one of an abbreviation, or ends a sentence.
 
     Args:
         codes: `(symbols,)`, the code points of symbols.

@@ -205,3 +205,8 @@ def test_train_says_what_it_takes_and_goes_on_with_it(
     assert built[-1].settings == built[0].settings
     code, told = train(out, "--no-resume")
     assert code == 2 and "all installed: name one" in told
+
+
+def test_a_network_without_words_has_no_language():
+    with pytest.raises(ValueError, match="unknown segmenter keyword 'language'"):
+        keras_tagging.build("segmenter", language="en")
