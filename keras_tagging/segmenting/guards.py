@@ -127,8 +127,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
     for place, end in pairwise([*begins, len(codes) + 1]):
         line = text_of_codes(codes[place:end])
         text = line[:MARK_SIZE]
-        may_be = text[:3] in _WROTE or text[4:5] == "-"
-        is_machine = may_be and MACHINE.fullmatch(line[: end - 1 - place])
+        is_machine = MACHINE.fullmatch(line[: end - 1 - place])
         if is_machine:
             within[place : end - 2], stops[place : end - 2] = True, False
         is_next = place < 2 or codes[place - 1] == PARAGRAPH
@@ -139,6 +138,7 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         if mark and is_apart:
             within[place : place + mark.end()] = True
             stops[place : place + mark.end()] = False
+            shortened[place : place + mark.end()] &= mark.re is MARK
         quoted = mark[0].count(">") if mark else 0
         quoted = quoted if is_apart else -bool(quoted)  # -1 separates paragraphs
         is_line = place > 1 and codes[place - 1].item() == LINE
@@ -219,7 +219,9 @@ def _kind(word: str) -> str:
         return "digit"
     if word[0].isalpha():
         return "large" if word[0].isupper() else "small"
-    return "quote" if word[0] in "\"'“”‘’«»([" else "sign"
+    if word[0] in "([":
+        return "bracket"
+    return "quote" if word[0] in "\"'“”‘’«»" else "sign"
 
 
 def _found(pattern, signs, codes, white):

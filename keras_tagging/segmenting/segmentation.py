@@ -217,8 +217,8 @@ WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 #: digits, or on neither one; but a French pronoun keeps its hyphen.
 DOUBT = 3.0
 _JOINTS, _BRACKETS = ([ord(sign) for sign in signs] for signs in ("-–/=", "()[]{}`"))
-#: characters around a joint that is a token: "K+-ATPase", "-5%/10%", "1/[S]"
-_AROUND = re.compile(r"[^\W_][\[(]|[+%\])][^\W_]")
+#: a joint that is a token: "K+-ATPase", "-5%/10%", "1/[S]"
+_JOINT = re.compile(r"[^\W_][-–/=][\[(]|\+[-–/][^\W_]|[%)\]]/[^\W_]")
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
 #: soft hyphens, and other characters without a width that are in no word of training
@@ -318,14 +318,13 @@ def _mend_doubtful(best, scores, codes, known) -> None:
     cut = best != INSIDE
     joint = np.isin(codes[1:-1], _JOINTS) & (cut[:-2] != cut[1:-1])
     for place in (1 + np.flatnonzero(joint & ~inside[:-2] & ~inside[1:-1])).tolist():
-        around = text_of_codes(codes[[place - 1, place + 1]])
-        pair = scores[place - 1 : place + 1]
-        margins = pair[:, labels[1:]].max(-1) - pair[:, INSIDE]
+        around, pair = text_of_codes(codes[place - 1 : place + 2]), [place - 1, place]
+        margins = scores[pair][:, labels[1:]].max(-1) - scores[pair, INSIDE]
         side = place - 1 + (doubts := np.abs(margins)).argmin()
         is_sure = doubts.min() > DOUBT or best[side] in SENTENCE_ENDS
-        if _AROUND.fullmatch(around) or known.ends[place - 1 : place + 1].any():
+        if _JOINT.fullmatch(around) or around[1] == "/" and known.ends[pair].any():
             best[place - 1 + cut[place - 1]] = TOKEN  # the side that has none
-        elif around.isalnum() and not is_sure:
+        elif around[::2].isalnum() and not is_sure:
             best[side] = TOKEN if best[side] == INSIDE else INSIDE
 
 
