@@ -111,29 +111,29 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         codes: `(symbols,)`, the code points of symbols.
         is_first: whether the document begins with them.
     """
-    white = are_white(codes)
+    white, text = are_white(codes), text_of_codes(codes)
     latin = np.minimum(codes, _LAST)
-    inside, ends = _whole(codes, latin, white)
-    within, shortened = _abbreviations(codes, latin, white)
+    inside, ends = _whole(codes, latin, white, text)
+    within, shortened = _abbreviations(codes, latin, white, text)
     small = _SMALL[latin[1:]] & ~np.isin(codes[:-1], _CALLS)
     within[:-1] |= (small | (codes[1:] == ord("["))) & ~white[:-1]
-    for begin, end in (aside.span() for aside in _ASIDE.finditer(text_of_codes(codes))):
-        within[begin - (end == begin + 1) : end - 1] = True  # of fields the blank alone
+    for begin, end in (aside.span() for aside in _ASIDE.finditer(text)):
+        # before fields it is the blank alone, so that one may follow parentheses
+        within[begin - (end == begin + 1) : end - 1] = True
     breaks = np.flatnonzero((codes == LINE) | (codes == WRAP) | (codes == PARAGRAPH))
     stops = _short_lines(codes, latin, breaks)
     # of the line before: how often quoted, whether it has a label, is no wrapped one
     before, is_unit, is_short = None, False, False
     begins = [*[0] * is_first, *(breaks + 1).tolist()]
     for place, end in pairwise([*begins, len(codes) + 1]):
-        line = text_of_codes(codes[place:end])
-        text = line[:MARK_SIZE]
-        is_machine = MACHINE.fullmatch(line[: end - 1 - place])
+        head = text[place : min(end, place + MARK_SIZE)]
+        is_machine = MACHINE.fullmatch(text, place, end - 1)
         if is_machine:
             within[place : end - 2], stops[place : end - 2] = True, False
         is_next = place < 2 or codes[place - 1] == PARAGRAPH
-        is_next = is_next or chr(codes[place - 2]) in ".:"
-        mark = MARK.match(text) or (_NUMBERED.match(text) if is_next else None)
-        behind = text[mark.end() : mark.end() + 2] if mark else ""
+        is_next = is_next or text[place - 2] in ".:"
+        mark = MARK.match(head) or (_NUMBERED.match(head) if is_next else None)
+        behind = head[mark.end() : mark.end() + 2] if mark else ""
         is_apart = behind[:1] in (" ", "")
         if mark and is_apart:
             within[place : place + mark.end()] = True
@@ -142,51 +142,51 @@ def guarded(codes: np.ndarray, is_first: bool) -> Guarded:
         quoted = mark[0].count(">") if mark else 0
         quoted = quoted if is_apart else -bool(quoted)  # -1 separates paragraphs
         is_line = place > 1 and codes[place - 1].item() == LINE
-        is_new = is_line and (is_unit or LONE.match(text))
-        is_new = is_new or is_machine or ITEM.match(text)
+        is_new = is_line and (is_unit or LONE.match(head))
+        is_new = is_new or is_machine or ITEM.match(head)
         if place > 1 and (is_new or before not in (None, quoted)):
             stops[place - 2] = True
         elif quoted > 0 and behind[1:].islower() and not is_short:
-            within[place - 2] |= chr(codes[place - 2]) not in ".!?:…"
-        before, is_unit = quoted, text[:3] == "```" or bool(mark) and mark[0][-1] == ":"
-        is_short = len(line) <= SHORT
+            within[place - 2] |= text[place - 2] not in ".!?:…"
+        before, is_unit = quoted, head[:3] == "```" or bool(mark) and mark[0][-1] == ":"
+        is_short = len(text[place:end]) <= SHORT
     return Guarded(inside, ends, within, stops, shortened)
 
 
-def _whole(codes, latin, white):
+def _whole(codes, latin, white, text):
     """Where the patterns let no token end, and where pictures and some signs do."""
     inside, ends = np.zeros((2, len(codes)), bool)
     signs = np.isin(codes, _SIGNS)
     signs &= ~np.append(white[1:], True)
     kinds = 2 * _LETTER[latin] + _DIGIT[latin]
     signs[:-1] |= kinds[:-1] + kinds[1:] == 3  # "XM4", "14b"
-    for first, last in _found(_GUARDS, signs | np.isin(codes, _HEADS), codes, white):
+    for first, last in _found(_GUARDS, signs | np.isin(codes, _HEADS), white, text):
         inside[first : last - 1] = True
     units = np.append(_DIGIT[latin[:-1]] & _LETTER[latin[1:]], False)
-    for first, last in _found(_UNITS, units, codes, white):
+    for first, last in _found(_UNITS, units, white, text):
         if not inside[first - 1]:
             inside[first : last - 1], ends[[first - 1, last - 1]] = True, True
-    for first, last in _found(_PICTURES, _may_be_pictures(codes), codes, white):
+    for first, last in _found(_PICTURES, _may_be_pictures(codes), white, text):
         inside[first : last - 1], ends[last - 1] = True, True
         ends[max(0, first - 1) : first] = True
     return inside, ends
 
 
-def _abbreviations(codes, latin, white):
+def _abbreviations(codes, latin, white, text):
     """Where no sentence ends behind a full stop, and `Guarded.shortened`."""
     within, shortened = np.zeros((2, len(codes)), bool)
     before_stop = (codes[1:-2] == ord(".")) & white[2:-1]
     shortened[:-3] = _LETTER[latin[:-3]] & before_stop
     for place in np.flatnonzero(shortened).tolist():
-        text = text_of_codes(codes[max(0, place - _LONGEST) : place + 1])
-        word = _WORD.search(text)[0]
+        before = text[max(0, place - _LONGEST) : place + 1]
+        word = _WORD.search(before)[0]
         kinds = SHORTENED.get(word) or SHORTENED.get(_COUNT.sub("0", word.lower()), "")
-        if not (kinds or "." in text or _OPEN[latin[place + 3]]):
+        if not (kinds or "." in before or _OPEN[latin[place + 3]]):
             continue
-        behind = text_of_codes(codes[place + 3 : place + 2 + MARK_SIZE]).split()[0]
+        behind = text[place + 3 : place + 2 + MARK_SIZE].split()[0]
         kind = _kind(behind)
-        is_dotted = _DOTTED.search(text) and (kind == "small" or _DAY.match(behind))
-        is_plain = behind[0] == "[" or word.islower() and "." not in text
+        is_dotted = _DOTTED.search(before) and (kind == "small" or _DAY.match(behind))
+        is_plain = behind[0] == "[" or word.islower() and "." not in before
         if is_plain and not kinds and behind[0] in "([":
             shortened[place] = False  # of an ordinary word
         if kind in kinds or is_dotted:
@@ -224,19 +224,19 @@ def _kind(word: str) -> str:
     return "quote" if word[0] in "\"'“”‘’«»" else "sign"
 
 
-def _found(pattern, signs, codes, white):
+def _found(pattern, signs, white, text):
     """Where a pattern, or its group, is in stretches without blanks.
 
     Args:
         pattern: with one group at most that matches.
         signs: `(symbols,)`, of which a stretch has one.
-        codes, white: the symbols, and which of them are blanks.
+        white, text: which symbols are blanks, and all of them.
     """
     blanks = np.append(np.flatnonzero(white), len(white))
     stretches = np.unique(np.searchsorted(blanks, np.flatnonzero(signs)))
     begins = np.append(0, blanks + 1)[stretches].tolist()
     for begin, stop in zip(begins, blanks[stretches].tolist(), strict=True):
-        for match in pattern.finditer(text_of_codes(codes[begin:stop])):
+        for match in pattern.finditer(text[begin:stop]):
             yield begin + match.start(match.lastindex or 0), begin + match.end()
 
 
